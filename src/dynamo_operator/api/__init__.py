@@ -1,0 +1,1 @@
+"""What users write: the custom resources, and the CRDs generated from them."""

@@ -1,0 +1,1 @@
+"""Spec and world in, domain values or violations out; one file per kind."""

@@ -1,0 +1,1 @@
+"""The shell: one package per kind that loads, applies and writes."""

@@ -1,0 +1,95 @@
+"""A graph: what the user wants, what exists of it, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from dynamo_operator.domain.component import EndpointPicker
+from dynamo_operator.domain.manifest import Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One entry of ``spec.pvcs``; with ``create`` all of the rest is given."""
+
+    name: str
+    create: bool = False
+    storage_class: str = ""
+    size: str = ""
+    access_mode: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """``spec.restart``: a new ``id`` asks for a restart; ``order`` empty means sorted service keys."""
+
+    id: str
+    parallel: bool = False
+    order: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """One service of a graph. ``spec`` is the component spec exactly as the user wrote it."""
+
+    key: str
+    spec: Tree
+    component_type: str = ""
+    replicas: int | None = None
+    nodes: int = 1
+    scaling_adapter: bool = False
+    dynamo_namespace: str = ""
+    endpoint_picker: EndpointPicker | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A DynamoGraphDeployment that passed its checks. ``services`` is sorted by key (byte order)."""
+
+    namespace: str
+    name: str
+    uid: str
+    generation: int
+    annotations: Mapping[str, str]
+    backend_framework: str = ""
+    envs: tuple[Tree, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    services: tuple[Service, ...] = ()
+    restart: Restart | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentState:
+    """What exists of one service's component deployment, as read back from the cluster.
+
+    ``observed`` is True when the component's controller has seen its newest generation; ``available`` is its
+    condition Available. ``replicas`` is ``status.service`` as stored, None before it was first written.
+    ``restart_id`` is the annotation value it carries in ``spec.annotations``.
+    """
+
+    name: str
+    service: str
+    observed: bool = False
+    available: bool = False
+    message: str = ""
+    replicas: Tree | None = None
+    restart_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RestartStatus:
+    """``status.restart``: phases Restarting and Completed are written; Pending and Failed only read."""
+
+    observed_id: str = ""
+    phase: str = ""
+    in_progress: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RestartState:
+    """Which services carry which restart id right now (workloads.md 3.9, step B)."""
+
+    id: str = ""
+    services: frozenset[str] = frozenset()
+    existing: Mapping[str, str] = field(default_factory=dict[str, str])

@@ -1,0 +1,46 @@
+"""The two outcomes of a reconcile that are not success and not a fault."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One thing that is wrong with what a user wrote.
+
+    ``path`` is the field path (``spec.services[Worker].replicas``), empty where the message carries it.
+    ``reason`` is a stable snake_case code that metrics and tests use (``missing_field``).
+    """
+
+    message: str
+    path: str = ""
+    reason: str = "invalid_spec"
+
+
+class Rejected(Exception):  # noqa: N818 - an outcome of checking, not an error of ours
+    """The spec cannot be carried out; only another spec helps, so nothing retries."""
+
+    def __init__(self, *violations: Violation) -> None:
+        self.violations = violations
+        super().__init__("\n".join(v.message for v in violations))
+
+
+class Unrenderable(Exception):  # noqa: N818
+    """The spec passed validation, yet no object can be made from it (upstream: a reconcile error).
+
+    The text is what users see in a condition; upstream wraps such errors outermost first.
+    """
+
+    def within(self, *contexts: str) -> Unrenderable:
+        """The same, said with the given contexts in front (outermost first)."""
+        return Unrenderable(": ".join([*contexts, str(self)]))
+
+
+class Waiting(Exception):  # noqa: N818
+    """Something outside must happen first; a watch or the given delay brings the next look."""
+
+    def __init__(self, message: str, *, reason: str = "", retry_after: float = 30.0) -> None:
+        self.reason = reason
+        self.retry_after = retry_after
+        super().__init__(message)

@@ -1,0 +1,1 @@
+"""Domain values in, manifests (plain dicts) out; pure."""

@@ -1,0 +1,1 @@
+"""How each inference backend is launched; one contract, one registry."""

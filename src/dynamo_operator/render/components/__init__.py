@@ -1,0 +1,1 @@
+"""What each component type adds to a pod; one contract, one registry."""

@@ -1,0 +1,1 @@
+"""The kinds of objects that run pods; one contract, one registry."""

@@ -1,0 +1,1 @@
+"""A thin Kubernetes runtime that knows nothing of Dynamo."""

@@ -1,0 +1,1 @@
+"""Facts in, status out; one file per kind."""
