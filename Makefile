@@ -25,4 +25,4 @@ $(STAMP): requirements.lock pyproject.toml
 .PHONY: lock
 lock: ## Pin the newest versions that pyproject.toml allows
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
-	$(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --no-emit-index-url --no-header --group dev pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --no-emit-index-url --custom-compile-command "make lock" --group dev pyproject.toml -o requirements.lock
