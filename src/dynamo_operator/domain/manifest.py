@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 Manifest = dict[str, Any]
@@ -10,3 +12,28 @@ Manifest = dict[str, Any]
 
 Tree = Mapping[str, Any]
 """A JSON object that is only read."""
+
+
+class Upkeep(Enum):
+    """What happens to a child after it was made."""
+
+    APPLY = "apply"
+    """It is kept as rendered: drift is repaired, what is no longer rendered is removed."""
+    CREATE = "create"
+    """It is made when it is missing and never touched again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """One object to have: its manifest without namespace defaults left open, and how it is kept.
+
+    ``owned``: the parent is its controller, so it goes with the parent and is pruned when no longer rendered.
+    ``shared``: every parent that renders it is one of several plain owners (model Services).
+    ``recreate``: when the API server refuses a change of an immutable field, delete it and make it anew (RoleBindings).
+    """
+
+    manifest: Manifest
+    upkeep: Upkeep = Upkeep.APPLY
+    owned: bool = True
+    shared: bool = False
+    recreate: bool = False
