@@ -1,0 +1,1 @@
+"""What tests share: the local control plane, the fault proxy, builders."""
