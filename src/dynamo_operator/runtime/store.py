@@ -67,7 +67,7 @@ class Store(Generic[T]):
         return list(self._entries[index].get(value, {}).values())
 
     def upsert(self, obj: T) -> Change[T] | None:
-        """Take the object in when it is news; None when it is not. Raises ValueError for a version that is no number."""
+        """Take the object in when it is news, else None. Raises ValueError for a version that is no number."""
         key = obj.metadata.key
         old = self._objects.get(key)
         if old is not None and version_of(obj) <= version_of(old):
@@ -116,7 +116,10 @@ class Store(Generic[T]):
         return obj.metadata.uid == grave.uid and (grave.final or not obj.metadata.deleting)
 
     def _bury(self, key: Key, grave: _Grave) -> None:
-        """Remember what is gone, for as long as late news of it may come."""
+        """Remember what is gone, for as long as late news of it may come; later knowledge wins."""
+        before = self._graves.get(key)
+        if before is not None and before.uid != grave.uid and before.version > grave.version:
+            return
         self._graves[key] = grave
         self._graves.move_to_end(key)
         if len(self._graves) > _GRAVES:
@@ -124,17 +127,19 @@ class Store(Generic[T]):
 
     def _place(self, key: Key, old: T | None, new: T | None) -> None:
         """Put ``new`` where ``old`` was, in all indexes; nothing changes when an index function raises."""
-        values = {} if new is None else {name: set(index(new)) for name, index in self._indexes.items()}
-        for name, entries in self._entries.items():
-            for value in set() if old is None else set(self._indexes[name](old)):
-                _drop(entries, value, key)
-            for value in values.get(name, ()):
-                assert new is not None  # noqa: S101 - values is empty without it
-                entries.setdefault(value, {})[key] = new
+        entered = [] if new is None else self._marks(new)
+        for name, value in [] if old is None else self._marks(old):
+            _drop(self._entries[name], value, key)
         if new is None:
             self._objects.pop(key, None)
-        else:
-            self._objects[key] = new
+            return
+        self._objects[key] = new
+        for name, value in entered:
+            self._entries[name].setdefault(value, {})[key] = new
+
+    def _marks(self, obj: T) -> list[tuple[str, Hashable]]:
+        """Every index and value under which the object is found."""
+        return [(name, value) for name, index in self._indexes.items() for value in index(obj)]
 
 
 def _drop(entries: dict[Hashable, dict[Key, T]], value: Hashable, key: Key) -> None:
