@@ -1,0 +1,136 @@
+"""The cluster as the controllers see it: caches, writes, events, and what it offers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
+
+import structlog
+
+from dynamo_operator.controllers import resources
+from dynamo_operator.controllers.pull_secrets import PullSecret
+from dynamo_operator.domain.manifest import Child, Upkeep
+from dynamo_operator.domain.site import Offers, Site
+from dynamo_operator.runtime.apply import Applied, Applier, Wanted
+from dynamo_operator.runtime.capabilities import Capabilities
+from dynamo_operator.runtime.client import Client
+from dynamo_operator.runtime.clock import Clock
+from dynamo_operator.runtime.events import EventRecorder
+from dynamo_operator.runtime.informer import Informer
+from dynamo_operator.runtime.resource import Key, Resource
+from dynamo_operator.runtime.views import Body, Metadata, ObjectMeta, OwnerReference
+
+FIELD_MANAGER: Final = "dynamo-operator"
+
+# Children whose creation is not worth an event: they come with every graph and say nothing by themselves.
+_PLUMBING: Final = frozenset(
+    {resources.SERVICE_ACCOUNTS, resources.ROLES, resources.ROLE_BINDINGS, resources.SERVICES, resources.CONFIG_MAPS}
+)
+
+log = structlog.get_logger("controllers")
+
+
+@dataclass(frozen=True, slots=True)
+class Parent:
+    """An object of ours that owns children and gets events."""
+
+    resource: Resource
+    meta: ObjectMeta
+
+    @property
+    def reference(self) -> OwnerReference:
+        """Owner reference that its children carry."""
+        return OwnerReference(
+            api_version=self.resource.api_version,
+            kind=self.resource.kind,
+            name=self.meta.name,
+            uid=self.meta.uid,
+            controller=True,
+            block_owner_deletion=True,
+        )
+
+
+@dataclass(slots=True)
+class Cluster:
+    """Everything a controller needs, built once by bootstrap.
+
+    ``informers`` hold whole objects by resource; the other three caches hold only what their names say.
+    """
+
+    client: Client
+    informers: dict[Resource, Informer[Body]]
+    claims: Informer[Metadata]
+    accounts: Informer[Metadata]
+    pull_secrets: Informer[PullSecret]
+    applier: Applier
+    capabilities: Capabilities
+    clock: Clock
+    settled_site: Site
+    recorder_of: Callable[[Resource], EventRecorder]
+
+    @property
+    def site(self) -> Site:
+        """Settings and what the cluster offers right now; the same object until that changes."""
+        offers = Offers(**{name: self.capabilities.offers(name) for name in resources.CAPABILITIES})
+        if offers != self.settled_site.offers:
+            self.settled_site = replace(self.settled_site, offers=offers)
+        return self.settled_site
+
+    def now(self) -> str:
+        """The time as Kubernetes writes it, whole seconds in UTC."""
+        return self.clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def event(self, parent: Parent, kind: Literal["Normal", "Warning"], reason: str, message: str) -> None:
+        """Record an event on ``parent``; never blocks."""
+        self.recorder_of(parent.resource).record((parent.resource, parent.meta), kind, reason, message)
+
+    async def apply_children(self, parent: Parent, children: Iterable[Child]) -> list[Applied]:
+        """Make the children as rendered; ChildError names the first that could not be made."""
+        wanted = [_wanted(child) for child in children]
+
+        def said(child: Wanted, action: str) -> None:
+            self._say_applied(parent, child, action)
+
+        return await self.applier.apply_all(parent.reference, wanted, on_action=said)
+
+    async def prune_children(
+        self, parent: Parent, kinds: Sequence[Resource], applied: Iterable[Applied]
+    ) -> list[tuple[Resource, Key]]:
+        """Delete children of ``parent`` of these kinds that are no longer rendered."""
+        keep = {(a.wanted.resource, a.body.metadata.key) for a in applied}
+        served = [kind for kind in kinds if kind in self.informers]
+        gone = await self.applier.prune(parent.meta.uid, served, keep)
+        for resource, key in gone:
+            self.event(parent, "Normal", f"Delete{resource.kind}", f"Deleted {resource.kind} {key.name}")
+        return gone
+
+    def _say_applied(self, parent: Parent, child: Wanted, action: str) -> None:
+        name = child.manifest["metadata"]["name"]
+        kind = child.resource.kind
+        if action == "created" and child.resource not in _PLUMBING:
+            self.event(parent, "Normal", f"Create{kind}", f"Created {kind} {name}")
+        elif action == "updated":
+            self.event(parent, "Normal", f"Update{kind}", f"Updated {kind} {name}")
+
+    async def write_status(self, parent: Parent, current: Any, wanted: Any) -> bool:
+        """Write the difference between two statuses; False when there is none."""
+        written = await self.applier.write_status(parent.resource, parent.meta.key, current, wanted)
+        return written is not None
+
+    async def patch(self, parent: Parent, patch: dict[str, Any]) -> None:
+        """JSON merge patch on one of our own objects; the caches see the answer at once."""
+        key = parent.meta.key
+        body = await self.client.merge_patch(parent.resource, key, patch, field_manager=FIELD_MANAGER)
+        self.informers[parent.resource].observe(body)
+
+
+def _wanted(child: Child) -> Wanted:
+    return Wanted(
+        resource=resources.resource_of(child.manifest),
+        manifest=child.manifest,
+        create_only=child.upkeep is Upkeep.CREATE,
+        owned=child.owned,
+        shared=child.shared,
+        recreate=child.recreate,
+    )

@@ -1,0 +1,69 @@
+"""Reads what shapes a component and what exists of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dynamo_operator.controllers.cluster import Cluster, Parent
+from dynamo_operator.controllers.pull_secrets import names_by_host
+from dynamo_operator.controllers.resources import COMPONENTS, DEPLOYMENTS
+from dynamo_operator.controllers.sources import source_of, tree_of
+from dynamo_operator.domain.component import Surroundings
+from dynamo_operator.domain.source import Source
+from dynamo_operator.runtime.resource import Key
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """A component deployment as stored, and what of its namespace shapes its pods."""
+
+    parent: Parent
+    source: Source
+    status: Mapping[str, Any]
+    surroundings: Surroundings
+
+    @property
+    def deleting(self) -> bool:
+        """The component deployment has a deletion timestamp."""
+        return self.parent.meta.deleting
+
+
+def load_world(cluster: Cluster, key: Key) -> World | None:
+    """The component deployment and its surroundings from the caches; None when there is none."""
+    body = cluster.informers[COMPONENTS].get(key)
+    if body is None:
+        return None
+    return World(
+        parent=Parent(COMPONENTS, body.metadata),
+        source=source_of(body),
+        status=tree_of(body, "status"),
+        surroundings=load_surroundings(cluster, key),
+    )
+
+
+def load_surroundings(cluster: Cluster, key: Key) -> Surroundings:
+    """Pull secrets and marked service accounts of the component's namespace.
+
+    Where several fit, those that the running pods use come first and in their order: a choice that upstream left to
+    chance must not roll pods when another operator takes over.
+    """
+    secrets = names_by_host(cluster.pull_secrets.by("namespace", key.namespace))
+    accounts = sorted(account.metadata.name for account in cluster.accounts.by("namespace", key.namespace))
+    if len(accounts) > 1 or any(len(names) > 1 for names in secrets.values()):
+        running = _running_pod_spec(cluster, key)
+        used = [str(s.get("name")) for s in running.get("imagePullSecrets") or ()]
+        secrets = {host: _running_first(names, used) for host, names in secrets.items()}
+        accounts = list(_running_first(accounts, [str(running.get("serviceAccountName"))]))
+    return Surroundings(pull_secrets=secrets, service_accounts=tuple(accounts))
+
+
+def _running_first(names: Iterable[str], used: list[str]) -> tuple[str, ...]:
+    return tuple(sorted(names, key=lambda name: (used.index(name) if name in used else len(used), name)))
+
+
+def _running_pod_spec(cluster: Cluster, key: Key) -> Mapping[str, Any]:
+    body = cluster.informers[DEPLOYMENTS].get(key)
+    spec = tree_of(body, "spec") if body is not None else {}
+    return spec.get("template", {}).get("spec", {})

@@ -1,0 +1,139 @@
+"""Makes the cluster match a DynamoComponentDeployment (workloads.md 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from dynamo_operator.check.component_deployment import check_component
+from dynamo_operator.controllers import resources
+from dynamo_operator.controllers.cluster import Cluster
+from dynamo_operator.controllers.component_deployment.load import World, load_world
+from dynamo_operator.controllers.discovery_keys import DiscoveryKeys
+from dynamo_operator.controllers.pacing import StatusPacer
+from dynamo_operator.controllers.sources import object_of
+from dynamo_operator.domain.component import Component
+from dynamo_operator.domain.outcome import Rejected, Unrenderable
+from dynamo_operator.render.component import render_component
+from dynamo_operator.runtime.apply import Applied, ChildError
+from dynamo_operator.runtime.controller import DONE, Result
+from dynamo_operator.runtime.resource import Key
+from dynamo_operator.status.component_deployment import (
+    status_of_component,
+    status_of_failed_component,
+    status_of_rejected_component,
+)
+
+PRUNED: Final = (
+    resources.DEPLOYMENTS,
+    resources.SERVICES,
+    resources.INGRESSES,
+    resources.VIRTUAL_SERVICES,
+)
+
+
+class ComponentReconciler:
+    """Brings one component deployment at a time to what its spec says."""
+
+    def __init__(self, cluster: Cluster, discovery_keys: DiscoveryKeys) -> None:
+        self._cluster = cluster
+        self._discovery_keys = discovery_keys
+        self._pacer = StatusPacer(cluster.clock.monotonic)
+
+    async def reconcile(self, key: Key) -> Result:
+        """One pass; API errors are raised after they were written into the status."""
+        world = load_world(self._cluster, key)
+        if world is None:
+            self._pacer.written(key)
+            return DONE
+        if world.deleting:
+            await self._release_models(world, applied=())
+            return await self._discovery_keys.clean_up(world.parent, world.source)
+        await self._discovery_keys.guard(world.parent, world.source)
+        try:
+            status = await self._converge(world)
+        except Rejected as rejected:  # only a new spec helps, so no retry
+            return await self._write(world, self._rejected(world, rejected))
+        except Unrenderable as problem:
+            return await self._write(world, self._failed(world, str(problem)))
+        except ChildError as problem:
+            await self._write(world, self._failed(world, failure_text(problem)))
+            raise problem.error from problem
+        return await self._write(world, status)
+
+    async def _converge(self, world: World) -> Mapping[str, Any]:
+        site = self._cluster.site
+        component = check_component(world.source, site)
+        children = render_component(component, site, world.surroundings)
+        applied = await self._cluster.apply_children(world.parent, children)
+        await self._cluster.prune_children(world.parent, PRUNED, applied)
+        await self._release_models(world, applied)
+        return self._status(world, component, applied)
+
+    async def _release_models(self, world: World, applied: Sequence[Applied]) -> None:
+        """Leave the model Services that this component no longer needs; the last one out removes them."""
+        uid = world.parent.meta.uid
+        keep = {a.body.metadata.key for a in applied if a.wanted.shared}
+        for service in self._cluster.informers[resources.SERVICES].by("co-owner", uid):
+            if service.metadata.key not in keep:
+                await self._cluster.applier.release_shared(resources.SERVICES, service.metadata.key, uid)
+
+    def _status(self, world: World, component: Component, applied: Sequence[Applied]) -> Mapping[str, Any]:
+        deployment = next(
+            object_of(a.body)
+            for a in applied
+            if a.wanted.resource == resources.DEPLOYMENTS and a.body.metadata.name == component.name
+        )
+        return status_of_component(
+            component,
+            deployment,
+            previous=world.status,
+            generation=world.source.generation,
+            now=self._cluster.now(),
+        )
+
+    def _rejected(self, world: World, rejected: Rejected) -> Mapping[str, Any]:
+        return status_of_rejected_component(
+            rejected, previous=world.status, generation=world.source.generation, now=self._cluster.now()
+        )
+
+    def _failed(self, world: World, text: str) -> Mapping[str, Any]:
+        return status_of_failed_component(
+            text, previous=world.status, generation=world.source.generation, now=self._cluster.now()
+        )
+
+    async def _write(self, world: World, status: Mapping[str, Any]) -> Result:
+        key = world.parent.meta.key
+        if status == world.status:
+            self._pacer.written(key)
+            return DONE
+        wait = self._pacer.wait_for(key, world.status, status)
+        if wait > 0:
+            return Result(requeue_after=wait)
+        await self._cluster.write_status(world.parent, world.status, status)
+        self._pacer.written(key)
+        self._say_problem(world, status)
+        return DONE
+
+    def _say_problem(self, world: World, status: Mapping[str, Any]) -> None:
+        for condition in status.get("conditions", ()):
+            message = str(condition["message"])
+            if condition["reason"] == "ValidationFailed":
+                text = message.removeprefix("Validation failed: ")
+                self._cluster.event(world.parent, "Warning", "ValidationFailed", text)
+            elif condition["reason"] == "Reconciling" and condition["status"] == "False":
+                self._cluster.event(world.parent, "Warning", "ReconcileError", message)
+
+
+_CONTEXT: Final = {
+    resources.DEPLOYMENTS: "failed to reconcile the resources: failed to create or update the deployment: "
+    "create or update deployment",
+    resources.SERVICES: "failed to create or update the service",
+    resources.INGRESSES: "failed to create or update the ingress",
+    resources.VIRTUAL_SERVICES: "failed to create or update the ingress",
+}
+
+
+def failure_text(problem: ChildError) -> str:
+    """What users read when a child could not be made (wording: workloads.md 12)."""
+    return f"{_CONTEXT[problem.wanted.resource]}: {problem.error}"

@@ -1,0 +1,47 @@
+"""What wakes the controller of DynamoComponentDeployment (workloads.md 5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from dynamo_operator.controllers.cluster import Cluster
+from dynamo_operator.controllers.component_deployment.reconciler import PRUNED
+from dynamo_operator.controllers.pull_secrets import PullSecret
+from dynamo_operator.controllers.resources import COMPONENTS, DEPLOYMENTS
+from dynamo_operator.controllers.wakeups import child_moved, intent_moved
+from dynamo_operator.domain.labels import FINALIZER
+from dynamo_operator.runtime.controller import Controller
+from dynamo_operator.runtime.informer import Change
+from dynamo_operator.runtime.owner import controller_owner
+from dynamo_operator.runtime.resource import Key
+from dynamo_operator.runtime.views import Body, Metadata
+
+
+def watch_components(controller: Controller, cluster: Cluster) -> None:
+    """Subscribe the controller to the components, to what it makes of them, and to what shapes their pods."""
+
+    def moved(change: Change[Body]) -> Iterable[Key]:
+        return (change.key,) if intent_moved(change, (), FINALIZER) else ()
+
+    def neighbours(namespace: str) -> Iterable[Key]:
+        return tuple(body.metadata.key for body in cluster.informers[COMPONENTS].by("namespace", namespace))
+
+    def secret_moved(change: Change[PullSecret]) -> Iterable[Key]:
+        before = change.old.hosts if change.old is not None else ()
+        after = change.new.hosts if change.new is not None else ()
+        return neighbours(change.key.namespace) if before != after else ()
+
+    def account_came_or_went(change: Change[Metadata]) -> Iterable[Key]:
+        moved = change.old is None or change.new is None
+        return neighbours(change.key.namespace) if moved else ()
+
+    controller.watch(cluster.informers[COMPONENTS], moved)
+    owner = controller_owner(COMPONENTS.kind, COMPONENTS.group)
+    for resource in PRUNED:
+        if resource in cluster.informers:
+            controller.watch(
+                cluster.informers[resource],
+                child_moved(cluster, owner, status=resource is DEPLOYMENTS),
+            )
+    controller.watch(cluster.pull_secrets, secret_moved)
+    controller.watch(cluster.accounts, account_came_or_went)

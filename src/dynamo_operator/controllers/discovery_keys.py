@@ -1,0 +1,69 @@
+"""Removes what a component registered in etcd when it goes (workloads.md 5.11).
+
+Only components with etcd discovery have anything outside Kubernetes, so only they carry the finalizer.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import structlog
+
+from dynamo_operator.controllers.cluster import Cluster, Parent
+from dynamo_operator.controllers.finalizer import add_finalizer, drop_finalizer
+from dynamo_operator.domain.labels import DISCOVERY_BACKEND, FINALIZER
+from dynamo_operator.domain.source import Source
+from dynamo_operator.runtime.controller import DONE, Result
+from dynamo_operator.runtime.etcd import Etcd, EtcdError
+from dynamo_operator.runtime.resource import Key
+
+log = structlog.get_logger("controllers")
+
+# A component must be deletable although etcd is gone for good.
+GIVE_UP_AFTER: Final = 60.0
+RETRY_AFTER: Final = 5.0
+
+
+class DiscoveryKeys:
+    """Guards components with etcd discovery by a finalizer, and cleans up behind them."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._first_try: dict[Key, float] = {}
+
+    async def guard(self, parent: Parent, source: Source) -> None:
+        """The finalizer is there exactly when there will be something to clean up."""
+        if self._prefix(source):
+            await add_finalizer(self._cluster, parent)
+        else:
+            await drop_finalizer(self._cluster, parent)
+
+    async def clean_up(self, parent: Parent, source: Source) -> Result:
+        """Delete the component's keys, then let it go; after a minute of failures let it go anyway."""
+        if FINALIZER not in parent.meta.finalizers:
+            return DONE
+        prefix = self._prefix(source)
+        try:
+            if prefix:
+                await Etcd(self._cluster.site.etcd_address).delete_prefix(prefix)
+        except EtcdError as error:
+            if self._may_retry(parent.meta.key):
+                return Result(requeue_after=RETRY_AFTER)
+            self._cluster.event(parent, "Warning", "CleanupFailed", f"left keys {prefix} behind: {error}")
+        self._first_try.pop(parent.meta.key, None)
+        await drop_finalizer(self._cluster, parent)
+        return DONE
+
+    def _may_retry(self, key: Key) -> bool:
+        now = self._cluster.clock.monotonic()
+        return now - self._first_try.setdefault(key, now) < GIVE_UP_AFTER
+
+    def _prefix(self, source: Source) -> str:
+        """Prefix of the component's keys; empty when etcd has none."""
+        site = self._cluster.site
+        annotations = source.spec.get("annotations")
+        said = annotations.get(DISCOVERY_BACKEND) if isinstance(annotations, dict) else None
+        namespace, service = source.spec.get("dynamoNamespace"), source.spec.get("serviceName")
+        if (said or site.discovery_backend) != "etcd" or not (site.etcd_address and namespace and service):
+            return ""
+        return f"/{namespace}/components/{service}/"

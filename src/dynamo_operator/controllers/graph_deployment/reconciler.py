@@ -1,0 +1,155 @@
+"""Makes the cluster match a DynamoGraphDeployment on the component pathway (workloads.md 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from dynamo_operator.check.graph_deployment import check_graph
+from dynamo_operator.controllers import resources
+from dynamo_operator.controllers.cluster import Cluster
+from dynamo_operator.controllers.finalizer import drop_finalizer
+from dynamo_operator.controllers.graph_deployment.load import World, load_claims, load_world
+from dynamo_operator.controllers.pacing import StatusPacer
+from dynamo_operator.controllers.sources import object_of
+from dynamo_operator.domain.graph import ComponentState, Graph, RestartStatus
+from dynamo_operator.domain.manifest import Child
+from dynamo_operator.domain.outcome import Rejected, Unrenderable
+from dynamo_operator.plan.restart import next_restart_status, restart_state
+from dynamo_operator.render.graph import claims_missing, render_component_deployments, render_foundations
+from dynamo_operator.runtime.apply import Applied, ChildError
+from dynamo_operator.runtime.controller import DONE, Result
+from dynamo_operator.runtime.resource import Key
+from dynamo_operator.status.graph_deployment import (
+    component_state_of,
+    status_of_failed_graph,
+    status_of_graph,
+    status_of_rejected_graph,
+)
+
+PRUNED: Final = (
+    resources.COMPONENTS,
+    resources.ADAPTERS,
+    resources.SERVICE_ACCOUNTS,
+    resources.ROLE_BINDINGS,
+    resources.ROLES,
+    resources.CONFIG_MAPS,
+    resources.INFERENCE_POOLS,
+)
+
+
+class GraphReconciler:
+    """Brings one graph at a time to what its spec says."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._pacer = StatusPacer(cluster.clock.monotonic)
+
+    async def reconcile(self, key: Key) -> Result:
+        """One pass; API errors are raised after they were written into the status."""
+        world = load_world(self._cluster, key)
+        if world is None:
+            self._pacer.written(key)
+            return DONE
+        await drop_finalizer(self._cluster, world.parent)
+        if world.deleting:
+            return DONE  # owner references collect the children
+        try:
+            status = await self._converge(world)
+        except Rejected as rejected:  # only a new spec helps, so no retry
+            return await self._write(world, self._rejected(world, rejected))
+        except Unrenderable as problem:
+            return await self._write(world, self._failed(world, str(problem)))
+        except ChildError as problem:
+            await self._write(world, self._failed(world, failure_text(problem)))
+            raise problem.error from problem
+        return await self._write(world, status)
+
+    async def _converge(self, world: World) -> Mapping[str, Any]:
+        site = self._cluster.site
+        graph = check_graph(world.source, site)
+        restart = next_restart_status(graph, world.restart, world.components)
+        children = render_foundations(graph, site)
+        problem: Unrenderable | None = None
+        try:
+            state = restart_state(graph, restart, world.components)
+            children = [*children, *render_component_deployments(graph, site, state)]
+        except Unrenderable as unrenderable:
+            problem = unrenderable  # the components of the last good spec are left alone
+        applied = await self._apply(world, children, complete=problem is None)
+        if problem is not None:
+            raise problem
+        return self._status(world, graph, applied, restart)
+
+    async def _apply(self, world: World, children: Sequence[Child], *, complete: bool) -> list[Applied]:
+        applied = await self._cluster.apply_children(world.parent, children)
+        kinds = PRUNED if complete else tuple(kind for kind in PRUNED if kind is not resources.COMPONENTS)
+        await self._cluster.prune_children(world.parent, kinds, applied)
+        return applied
+
+    def _status(
+        self, world: World, graph: Graph, applied: Sequence[Applied], restart: RestartStatus | None
+    ) -> Mapping[str, Any]:
+        return status_of_graph(
+            graph,
+            component_states(applied),
+            restart,
+            missing_claims=claims_missing(graph, load_claims(self._cluster, graph.namespace)),
+            previous=world.status,
+            now=self._cluster.now(),
+        )
+
+    def _rejected(self, world: World, rejected: Rejected) -> Mapping[str, Any]:
+        return status_of_rejected_graph(
+            rejected, previous=world.status, generation=world.source.generation, now=self._cluster.now()
+        )
+
+    def _failed(self, world: World, text: str) -> Mapping[str, Any]:
+        return status_of_failed_graph(
+            text, previous=world.status, generation=world.source.generation, now=self._cluster.now()
+        )
+
+    async def _write(self, world: World, status: Mapping[str, Any]) -> Result:
+        key = world.parent.meta.key
+        if status == world.status:
+            self._pacer.written(key)
+            return DONE
+        wait = self._pacer.wait_for(key, world.status, status)
+        if wait > 0:
+            return Result(requeue_after=wait)
+        await self._cluster.write_status(world.parent, world.status, status)
+        self._pacer.written(key)
+        self._say_rejected(world, status)
+        return DONE
+
+    def _say_rejected(self, world: World, status: Mapping[str, Any]) -> None:
+        for condition in status.get("conditions", ()):
+            if condition["reason"] == "ValidationFailed":
+                message = str(condition["message"]).removeprefix("Validation failed: ")
+                self._cluster.event(world.parent, "Warning", "ValidationFailed", message)
+
+
+def component_states(applied: Sequence[Applied]) -> list[ComponentState]:
+    """What the API server answered about the graph's component deployments."""
+    return [component_state_of(object_of(a.body)) for a in applied if a.wanted.resource == resources.COMPONENTS]
+
+
+_CONTEXT: Final = {
+    resources.COMPONENTS: "failed to reconcile Dynamo components deployments: "
+    "failed to sync the DynamoComponentDeployment",
+    resources.ADAPTERS: "failed to reconcile scaling adapters",
+    resources.CLAIMS: "failed to reconcile top-level PVCs",
+    resources.CONFIG_MAPS: "failed to reconcile EPP resources: failed to sync EPP ConfigMap",
+    resources.INFERENCE_POOLS: "failed to reconcile EPP resources: failed to sync EPP InferencePool",
+    resources.SERVICE_ACCOUNTS: "failed to reconcile K8s discovery resources: "
+    "failed to sync the k8s discovery service account",
+    resources.ROLES: "failed to reconcile K8s discovery resources: failed to sync the k8s discovery role",
+    resources.ROLE_BINDINGS: "failed to reconcile K8s discovery resources: "
+    "failed to sync the k8s discovery role binding",
+}
+
+
+def failure_text(problem: ChildError) -> str:
+    """What users read when a child could not be made (wording: workloads.md 12)."""
+    context = _CONTEXT.get(problem.wanted.resource, f"failed to sync the {problem.wanted.resource.kind}")
+    return f"{context}: {problem.error}"
