@@ -186,7 +186,7 @@ class ComponentSpec(ApiType, frozen=True):
         Doc(
             "Annotations for the generated objects: the Deployment and Service, or under Grove the pods. Steering "
             "ones: `nvidia.com/deployment-strategy` (`RollingUpdate`, `Recreate`), "
-            "`nvidia.com/deployment-rolling-update-max-surge`, `...-max-unavailable` (number or percent, by default 25%), "
+            "`nvidia.com/deployment-rolling-update-max-surge`, `...-max-unavailable` (number or percentage), "
             '`nvidia.com/disable-image-pull-secret-discovery: "true"`, `nvidia.com/enable-metrics: "false"`, '
             '`nvidia.com/enable-debug-mode: "true"`, `nvidia.com/enable-stealing-traffic-debug-mode: "true"`, '
             "`nvidia.com/dynamo-discovery-backend` (`kubernetes`, `etcd`; on a DynamoComponentDeployment). "
@@ -194,7 +194,7 @@ class ComponentSpec(ApiType, frozen=True):
         ),
     ] = field(default_factory=dict[str, str])
     labels: Annotated[StringMap, Doc("Labels for the generated objects; labels that the operator itself sets win.")] = (
-        field(default_factory=dict)
+        field(default_factory=dict[str, str])
     )
     service_name: Annotated[
         str,

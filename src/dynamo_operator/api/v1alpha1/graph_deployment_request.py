@@ -1,10 +1,10 @@
 """DynamoGraphDeploymentRequest: profile a model, get a graph (specification: api.md 7)."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from msgspec import field
 
-from dynamo_operator.api.markers import Doc
+from dynamo_operator.api.markers import Doc, Fragment
 from dynamo_operator.api.meta import (
     ApiType,
     Conditions,
@@ -15,8 +15,13 @@ from dynamo_operator.api.meta import (
     StringMap,
     Toleration,
 )
+from dynamo_operator.api.v1alpha1.component import BackendFramework
 
-ProfiledBackend = Literal["vllm", "sglang", "trtllm"]
+# Upstream's order. Python takes Literals that differ in order alone for the same type, so it has to be said here.
+ProfiledBackend = Annotated[
+    BackendFramework,
+    Fragment({"type": "string", "enum": ["vllm", "sglang", "trtllm"]}, "`vllm`, `sglang`, `trtllm`"),
+]
 
 
 class ConfigMapKeyReference(ApiType, frozen=True):
