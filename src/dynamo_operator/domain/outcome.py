@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+from dynamo_operator.domain.manifest import Child
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +32,21 @@ class Rejected(Exception):  # noqa: N818 - an outcome of checking, not an error 
 class Unrenderable(Exception):  # noqa: N818
     """The spec passed validation, yet no object can be made from it (upstream: a reconcile error).
 
-    The text is what users see in a condition; upstream wraps such errors outermost first.
+    The text is what users see in a condition; upstream wraps such errors outermost first. ``made`` are the children
+    that come before the one that cannot be made: they are to be applied, and nothing is to be pruned.
     """
+
+    def __init__(self, text: str, made: Sequence[Child] = ()) -> None:
+        self.made = tuple(made)
+        super().__init__(text)
 
     def within(self, *contexts: str) -> Unrenderable:
         """The same, said with the given contexts in front (outermost first)."""
-        return Unrenderable(": ".join([*contexts, str(self)]))
+        return Unrenderable(": ".join([*contexts, str(self)]), self.made)
+
+    def after(self, made: Sequence[Child]) -> Unrenderable:
+        """The same, said after the given children were made."""
+        return Unrenderable(str(self), made)
 
 
 class Waiting(Exception):  # noqa: N818

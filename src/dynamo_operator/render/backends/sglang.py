@@ -1,0 +1,19 @@
+"""Starts SGLang (specification: workloads.md 8.4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dynamo_operator.render.backends.contract import Launch, Start
+
+
+@dataclass(frozen=True, slots=True)
+class SGLang:
+    """SGLang: on one node it needs nothing."""
+
+    name: str = "sglang"
+    cache_path: str = ""
+
+    def launch(self, _start: Start, /) -> Launch:
+        """Nothing."""
+        return Launch()

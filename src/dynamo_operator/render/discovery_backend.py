@@ -1,0 +1,25 @@
+"""Which discovery backend a component's pods and Services use (specification: workloads.md 2).
+
+Values that are neither of the two known ones count as the Go operator counts them, because they shape pods.
+"""
+
+from __future__ import annotations
+
+from dynamo_operator.domain import labels
+from dynamo_operator.domain.component import Component
+from dynamo_operator.domain.discovery import ETCD, KUBERNETES
+from dynamo_operator.domain.site import Site
+
+
+def _backend(component: Component, site: Site) -> str:
+    return component.annotations.get(labels.DISCOVERY_BACKEND, site.discovery_backend)
+
+
+def discovers_by_kubernetes(component: Component, site: Site) -> bool:
+    """True when accounts and Service labels for Kubernetes discovery are wanted."""
+    return _backend(component, site) == KUBERNETES
+
+
+def announces_kubernetes(component: Component, site: Site) -> bool:
+    """True when the pod is told to use Kubernetes discovery: anything but etcd does, so that running pods stay."""
+    return _backend(component, site) != ETCD

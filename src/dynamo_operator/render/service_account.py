@@ -1,0 +1,18 @@
+"""The service account of a component's pods (specification: workloads.md 6.9)."""
+
+from __future__ import annotations
+
+from dynamo_operator.domain import names
+from dynamo_operator.domain.component import Component, Surroundings
+from dynamo_operator.domain.site import Site
+from dynamo_operator.render.discovery_backend import discovers_by_kubernetes
+
+
+def fallback_account(component: Component, site: Site, surroundings: Surroundings) -> str:
+    """The account of a pod for which neither its type nor the user names one.
+
+    A component deployment of its own has no graph, and so no discovery account that could be used.
+    """
+    if component.graph and discovers_by_kubernetes(component, site):
+        return names.discovery_account_name(component.graph)
+    return surroundings.service_accounts[0] if surroundings.service_accounts else "default"
