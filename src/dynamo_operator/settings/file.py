@@ -49,7 +49,7 @@ def _read_value(row: Row, value: object, values: dict[str, Any], problems: list[
     """Keep one value if it has the setting's type; null means not given."""
     if value is None:
         return
-    wanted = _TYPES.get(type(row.default), str)
+    wanted = bool if row.boolean else int if isinstance(row.default, int) else str
     if type(value) is not wanted:
         problems.append(f"{row.path}: must be {_ARTICLES[wanted]}, not {value!r}")
         return
@@ -59,7 +59,6 @@ def _read_value(row: Row, value: object, values: dict[str, Any], problems: list[
         problems.append(f"{row.path}: {error}")
 
 
-_TYPES: Mapping[type, type] = {bool: bool, int: int}
 _ARTICLES: Mapping[type, str] = {bool: "true or false", int: "a whole number", str: "text in quotes"}
 
 

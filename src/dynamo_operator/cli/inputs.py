@@ -1,0 +1,55 @@
+"""Files, folders and standard input as documents."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from dynamo_operator.offline.documents import Document, Flaw, parse_documents
+
+_ENDINGS = {".yaml", ".yml", ".json"}
+
+
+class Unusable(Exception):  # noqa: N818 - an outcome that ends a command, said to the user as it is
+    """A file that cannot be read; the text says which and why."""
+
+
+def load_documents(paths: Iterable[str]) -> tuple[list[Document], list[Flaw]]:
+    """All documents of the given files, folders (their YAML and JSON files, deep) and ``-`` (standard input)."""
+    documents: list[Document] = []
+    flaws: list[Flaw] = []
+    for origin, text in _load_texts(paths):
+        found, wrong = parse_documents(text, origin)
+        documents += found
+        flaws += wrong
+    return documents, flaws
+
+
+def _load_texts(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Name and text of every file meant."""
+    for path in paths:
+        if path == "-":
+            yield "stdin", sys.stdin.read()
+        elif Path(path).is_dir():
+            yield from ((str(one), _load(one)) for one in _files(Path(path)))
+        else:
+            yield path, _load(Path(path))
+
+
+def _files(folder: Path) -> list[Path]:
+    """The manifests in a folder, sorted; none at all is an error."""
+    files = sorted(one for one in folder.rglob("*") if one.suffix in _ENDINGS and one.is_file())
+    if not files:
+        raise Unusable(f"{folder}: no file that ends in {', '.join(sorted(_ENDINGS))}")
+    return files
+
+
+def _load(path: Path) -> str:
+    """The text of one file."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise Unusable(f"{path}: {(error.strerror or str(error)).lower()}") from None
+    except UnicodeDecodeError:
+        raise Unusable(f"{path}: not text in UTF-8") from None

@@ -1,0 +1,86 @@
+"""What is wrong, or probably not meant, in a document: schema, rules and warnings, each with its line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from dynamo_operator.api.validate import validate_document
+from dynamo_operator.check.component_deployment import check_component
+from dynamo_operator.check.graph_deployment import check_graph, graph_warnings
+from dynamo_operator.domain.outcome import Rejected, Violation
+from dynamo_operator.domain.site import Site
+from dynamo_operator.domain.source import Source
+from dynamo_operator.offline.documents import Document, Flaw
+from dynamo_operator.offline.rendering import COMPONENT, GRAPH
+from dynamo_operator.offline.sources import source_of
+
+
+class Severity(Enum):
+    """How bad a finding is."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One message about one place; ``subject`` is kind/name, empty for a flaw of the file itself."""
+
+    origin: str
+    line: int
+    subject: str
+    path: str
+    message: str
+    severity: Severity = Severity.ERROR
+
+    @property
+    def text(self) -> str:
+        """The message with its field path in front, unless it starts with it."""
+        return self.message if not self.path or self.message.startswith(self.path) else f"{self.path}: {self.message}"
+
+
+def find_all(documents: Sequence[Document], flaws: Iterable[Flaw], site: Site, *, namespace: str) -> list[Finding]:
+    """Everything about all documents of ours, file by file in line order; other documents are passed over."""
+    findings = [Finding(flaw.origin, flaw.line, "", flaw.path, flaw.message) for flaw in flaws]
+    for document in documents:
+        if document.ours:
+            findings += findings_of(document, site, namespace=namespace)
+    order = {one.origin: index for index, one in reversed(list(enumerate(findings)))}
+    return sorted(findings, key=lambda one: (order[one.origin], one.line))
+
+
+def findings_of(document: Document, site: Site, *, namespace: str) -> list[Finding]:
+    """Everything about one document: what its schema refuses, what our rules refuse, what is said in vain."""
+    wrong = [(found.path, found.message) for found in validate_document(document.manifest)]
+    paths = {path for path, _ in wrong}
+    source = source_of(document.manifest, namespace)
+    rules = [(one.path, one.message) for one in _violations(document.kind, source, site) if one.path not in paths]
+    errors = [_finding(document, path, message) for path, message in wrong + rules]
+    warnings = [] if errors else _warnings(document.kind, source, site)
+    return errors + [_finding(document, "", message, Severity.WARNING) for message in warnings]
+
+
+def _violations(kind: str, source: Source, site: Site) -> Sequence[Violation]:
+    """What the rules beyond the schema refuse."""
+    try:
+        if kind == GRAPH:
+            check_graph(source, site)
+        elif kind == COMPONENT:
+            check_component(source, site)
+    except Rejected as rejected:
+        return rejected.violations
+    return ()
+
+
+def _warnings(kind: str, source: Source, site: Site) -> Sequence[str]:
+    """What a valid object says in vain."""
+    return graph_warnings(source, site) if kind == GRAPH else ()
+
+
+def _finding(document: Document, path: str, message: str, severity: Severity = Severity.ERROR) -> Finding:
+    """A finding at the line of its field; a message without a path often starts with one."""
+    place = path or (message.split(" ", 1)[0].rstrip(":") if message.startswith(("spec", "metadata")) else "")
+    subject = f"{document.kind}/{document.name}" if document.name else document.kind
+    return Finding(document.origin, document.line(place), subject, path or place, message, severity)
