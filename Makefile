@@ -26,3 +26,19 @@ $(STAMP): requirements.lock pyproject.toml
 lock: ## Pin the newest versions that pyproject.toml allows
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 	$(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --no-emit-index-url --custom-compile-command "make lock" --group dev pyproject.toml -o requirements.lock
+
+NAME ?= default
+WITH ?=
+PORT ?=
+
+.PHONY: cluster
+cluster: setup ## Start a local Kubernetes, or reuse it (NAME=default WITH=istio PORT=6443)
+	@$(BIN)/python -m cluster start --name "$(NAME)" --with "$(WITH)" $(if $(PORT),--port "$(PORT)")
+
+.PHONY: cluster-stop
+cluster-stop: setup ## Stop it and remove its data (NAME=default)
+	@$(BIN)/python -m cluster stop --name "$(NAME)"
+
+.PHONY: cluster-list
+cluster-list: setup ## List the local clusters
+	@$(BIN)/python -m cluster list

@@ -1,0 +1,166 @@
+"""Starts, reuses, repairs and stops clusters: the story that the other modules are the parts of."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import yaml
+
+from cluster.build import check_space, load_tools
+from cluster.credentials import write_credentials
+from cluster.errors import ClusterError
+from cluster.install import apply_crds, apply_objects, load_own_crds
+from cluster.layout import STAGE_FOLDER, Layout, clusters_folder
+from cluster.locking import exclusive
+from cluster.ports import choose_ports
+from cluster.processes import delete_processes, last_lines, load_pids, write_process
+from cluster.programs import (
+    API_SERVER,
+    AUDIT_POLICY,
+    CONTROLLER_MANAGER,
+    ETCD,
+    KWOK,
+    PORT_NAMES,
+    PROGRAM_OF,
+    SCHEDULER,
+    Site,
+    command_of,
+)
+from cluster.readiness import answers, wait_ready
+from cluster.state import State, load_state, write_state
+from cluster.toolchain import Say
+
+DATA_SPACE = 512 * 1024**2
+"""Bytes that must be free for a cluster's data and logs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the caller wants of a cluster: optional add-ons, our own definitions or none, and fixed ports by stem."""
+
+    addons: tuple[str, ...] = ()
+    own_crds: bool = True
+    ports: dict[str, int] = field(default_factory=dict[str, int])
+
+
+def start(layout: Layout, wish: Wish, say: Say) -> Site:
+    """Start the cluster or reuse it where it runs; returns when it is ready. Raises ClusterError."""
+    own_crds = load_own_crds() if wish.own_crds else []
+    tools = load_tools(say)
+    with exclusive(layout.lock):
+        site = _reusable(layout, tools, wish)
+        if site is None:
+            site = _start_afresh(layout, tools, wish, say)
+        _install(site, wish, own_crds=own_crds, say=say)
+    return site
+
+
+def stop(layout: Layout) -> list[str]:
+    """Kill the cluster's programs and remove its folder; returns the stems of what ran."""
+    with exclusive(layout.lock):
+        stopped = delete_processes(layout)
+        shutil.rmtree(layout.folder, ignore_errors=True)
+    return stopped
+
+
+def load_site(layout: Layout) -> Site | None:
+    """The cluster as it was last started, or None where there is none; it may have died since."""
+    state = load_state(layout.state)
+    return Site(layout, Path(state.tools), state.ports) if state else None
+
+
+def is_healthy(site: Site) -> bool:
+    """Whether every program of the cluster runs and the API server is ready."""
+    return set(load_pids(site.layout)) == set(PROGRAM_OF) and answers(site, API_SERVER)
+
+
+def list_layouts() -> list[Layout]:
+    """All clusters of this checkout, by name."""
+    return [Layout(state.parent) for state in sorted(clusters_folder().glob("*/state.json"))]
+
+
+def render_stages() -> str:
+    """All stages as one YAML stream, for kwok."""
+    return "---\n".join(file.read_text() for file in sorted(STAGE_FOLDER.glob("*.yaml")))
+
+
+def _reusable(layout: Layout, tools: Path, wish: Wish) -> Site | None:
+    """The running cluster, if all of it answers and it was started from what a start would use now."""
+    state = load_state(layout.state)
+    if state is None or not state.ready:
+        return None
+    site = Site(layout, tools, state.ports)
+    wanted_ports = {**state.ports, **wish.ports}
+    same = state.fingerprint == _fingerprint(site) and wanted_ports == state.ports
+    return site if same and is_healthy(site) else None
+
+
+def _fingerprint(site: Site) -> str:
+    """Hash of everything that running programs were started from."""
+    commands = {stem: command_of(stem, site) for stem in PROGRAM_OF}
+    text = json.dumps([commands, render_stages(), AUDIT_POLICY], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+
+def _start_afresh(layout: Layout, tools: Path, wish: Wish, say: Say) -> Site:
+    """Remove what is left of the cluster, write its folder anew and start every program."""
+    old = load_state(layout.state)
+    if delete_processes(layout):
+        say(f"cluster {layout.name} was incomplete or out of date: starting it anew")
+    shutil.rmtree(layout.folder, ignore_errors=True)
+    check_space(layout.folder, DATA_SPACE)
+    others = [state.ports for each in list_layouts() if (state := load_state(each.state))]
+    avoid = {port for ports in others for port in ports.values()}
+    ports = choose_ports(PORT_NAMES, fixed=wish.ports, remembered=old.ports if old else {}, avoid=avoid)
+    site = Site(layout, tools, ports)
+    # Written before anything runs, so that other starts leave these ports alone.
+    write_state(layout.state, State(ports=ports, tools=str(tools), fingerprint=_fingerprint(site)))
+    _write_folder(site)
+    try:
+        _start_programs(site, say)
+    except BaseException:
+        delete_processes(layout)
+        raise
+    return site
+
+
+def _write_folder(site: Site) -> None:
+    layout = site.layout
+    layout.bin.unlink(missing_ok=True)
+    layout.bin.symlink_to(site.tools, target_is_directory=True)
+    (layout.folder / "audit-policy.yaml").write_text(yaml.safe_dump(AUDIT_POLICY))
+    (layout.folder / "kwok.yaml").write_text(render_stages())
+    write_credentials(site)
+
+
+def _start_programs(site: Site, say: Say) -> None:
+    """Start etcd, then the API server, then at the same time all that need it."""
+    for stems in ((ETCD,), (API_SERVER,), (CONTROLLER_MANAGER, SCHEDULER, KWOK)):
+        began = time.monotonic()
+        pids = {stem: write_process(site.layout, stem, command_of(stem, site)) for stem in stems}
+        for stem, pid in pids.items():
+            wait_ready(site, stem, pid)
+        say(f"{', '.join(stems)} ready after {time.monotonic() - began:.1f} s")
+
+
+def _install(site: Site, wish: Wish, *, own_crds: Sequence[Path], say: Say) -> None:
+    """Apply definitions and first objects; a cluster that is reused gets what is new."""
+    state = load_state(site.layout.state)
+    if state is None:
+        raise ClusterError(f"{site.layout.state} was removed while the cluster was starting; start it again")
+    addons = sorted({*state.addons, *wish.addons})
+    began = time.monotonic()
+    try:
+        apply_crds(site, addons, own_crds=own_crds, say=say)
+        if not state.ready:
+            apply_objects(site)
+    except ClusterError as error:
+        raise ClusterError(f"{error}\n{last_lines(site.layout, API_SERVER)}") from error
+    write_state(site.layout.state, replace(state, ready=True, addons=addons))
+    say(f"definitions and nodes ready after {time.monotonic() - began:.1f} s")
