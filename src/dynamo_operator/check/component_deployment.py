@@ -1,0 +1,149 @@
+"""What a stored DynamoComponentDeployment must be to be carried out (specification: api.md 12.5, 12.6)."""
+
+from __future__ import annotations
+
+from msgspec import structs
+
+from dynamo_operator.api.v1alpha1 import component as api
+from dynamo_operator.api.v1alpha1.component_deployment import DynamoComponentDeploymentSpec
+from dynamo_operator.check.component import component_violation, component_warnings, node_count, picker_of
+from dynamo_operator.check.parsing import parse_spec
+from dynamo_operator.domain.component import (
+    Component,
+    Exposure,
+    ResourceAmounts,
+    Resources,
+    SharedMemory,
+    VolumeMount,
+)
+from dynamo_operator.domain.discovery import KUBERNETES, discovery_backend
+from dynamo_operator.domain.labels import EPP_ACCOUNT, PLANNER_ACCOUNT
+from dynamo_operator.domain.names import dynamo_namespace
+from dynamo_operator.domain.outcome import Rejected, Violation
+from dynamo_operator.domain.site import Site
+from dynamo_operator.domain.source import Source
+from dynamo_operator.domain.trees import tree_at
+
+
+def check_component(source: Source, site: Site) -> Component:
+    """The component that a stored object describes. Raises Rejected with the first rule that it breaks."""
+    spec = _parsed(source)
+    violation = component_violation(spec, "spec")
+    if violation is not None:
+        raise Rejected(violation)
+    return _component(source, spec, site)
+
+
+def component_deployment_violations(source: Source) -> tuple[Violation, ...]:
+    """What admission has against a component deployment."""
+    try:
+        violation = component_violation(_parsed(source), "spec")
+    except Rejected as rejected:
+        return rejected.violations
+    return () if violation is None else (violation,)
+
+
+def component_deployment_warnings(source: Source, site: Site) -> list[str]:
+    """What a valid component deployment says in vain.
+
+    That its Dynamo namespace is replaced is only said where the value changes, so not to the operator itself.
+    """
+    spec = _parsed(source)
+    effective = _dynamo_namespace(source, spec, site)
+    told = spec.dynamo_namespace if spec.dynamo_namespace != effective else None
+    return component_warnings(structs.replace(spec, dynamo_namespace=told), "spec", effective)
+
+
+def _parsed(source: Source) -> DynamoComponentDeploymentSpec:
+    return parse_spec(source.spec, DynamoComponentDeploymentSpec, "spec")
+
+
+def _dynamo_namespace(source: Source, spec: DynamoComponentDeploymentSpec, site: Site) -> str:
+    computed = dynamo_namespace(source.namespace, source.graph, shared=spec.global_dynamo_namespace)
+    if spec.global_dynamo_namespace or source.graph or not spec.dynamo_namespace:
+        return computed
+    # On its own, under Kubernetes discovery and without an account, upstream makes no pod at all, so a better name
+    # restarts nothing; everywhere else its pods run with the odd one.
+    return spec.dynamo_namespace if _has_no_account(spec, site) else computed
+
+
+def _has_no_account(spec: DynamoComponentDeploymentSpec, site: Site) -> bool:
+    given = (spec.extra_pod_spec or {}).get("serviceAccountName") or _ACCOUNTS.get(spec.component_type)
+    return not given and discovery_backend(spec.annotations, site) == KUBERNETES
+
+
+_ACCOUNTS = {"planner": PLANNER_ACCOUNT, "epp": EPP_ACCOUNT}
+
+
+def _component(source: Source, spec: DynamoComponentDeploymentSpec, site: Site) -> Component:
+    metadata = spec.extra_pod_metadata or api.ExtraPodMetadata()
+    pod = dict(spec.extra_pod_spec or {})
+    main = tree_at(pod, "mainContainer")
+    pod.pop("mainContainer", None)
+    return Component(
+        namespace=source.namespace,
+        name=source.name,
+        service=spec.service_name,
+        graph=source.graph,
+        component_type=spec.component_type,
+        sub_component_type=spec.sub_component_type,
+        dynamo_namespace=_dynamo_namespace(source, spec, site),
+        declared_namespace=spec.dynamo_namespace or "",
+        backend_framework=spec.backend_framework or "",
+        replicas=spec.replicas,
+        nodes=node_count(spec),
+        annotations=spec.annotations,
+        labels=spec.labels,
+        object_labels=source.labels,
+        envs=spec.envs,
+        env_from_secret=spec.env_from_secret or "",
+        resources=_resources(spec.resources),
+        volume_mounts=tuple(_mount(mount) for mount in spec.volume_mounts),
+        exposure=_exposure(spec.ingress),
+        model=spec.model_ref.name if spec.model_ref else "",
+        shared_memory=_shared_memory(spec.shared_memory),
+        pod_labels=metadata.labels,
+        pod_annotations=metadata.annotations,
+        pod_spec=pod,
+        main_container=main,
+        liveness_probe=spec.liveness_probe,
+        readiness_probe=spec.readiness_probe,
+        endpoint_picker=picker_of(spec),
+    )
+
+
+def _resources(resources: api.Resources | None) -> Resources | None:
+    if resources is None:
+        return None
+    return Resources(requests=_amounts(resources.requests), limits=_amounts(resources.limits), claims=resources.claims)
+
+
+def _amounts(item: api.ResourceItem | None) -> ResourceAmounts:
+    if item is None:
+        return ResourceAmounts()
+    return ResourceAmounts(cpu=item.cpu, memory=item.memory, gpu=item.gpu, gpu_type=item.gpu_type, custom=item.custom)
+
+
+def _mount(mount: api.VolumeMount) -> VolumeMount:
+    return VolumeMount(name=mount.name, mount_point=mount.mount_point, compilation_cache=mount.use_as_compilation_cache)
+
+
+def _exposure(ingress: api.IngressSpec | None) -> Exposure | None:
+    if ingress is None:
+        return None
+    return Exposure(
+        enabled=ingress.enabled,
+        host=ingress.host,
+        host_prefix=ingress.host_prefix,
+        host_suffix=ingress.host_suffix,
+        controller_class=ingress.ingress_controller_class_name,
+        tls_secret=ingress.tls.secret_name if ingress.tls else None,
+        use_virtual_service=ingress.use_virtual_service,
+        virtual_service_gateway=ingress.virtual_service_gateway,
+        annotations=ingress.annotations,
+        labels=ingress.labels,
+    )
+
+
+def _shared_memory(memory: api.SharedMemorySpec | None) -> SharedMemory | None:
+    return None if memory is None else SharedMemory(disabled=memory.disabled, size=str(memory.size))
