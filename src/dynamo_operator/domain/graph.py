@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from dynamo_operator.domain.component import EndpointPicker
 from dynamo_operator.domain.manifest import Tree
@@ -75,6 +76,13 @@ class ComponentState:
     message: str = ""
     replicas: Tree | None = None
     restart_id: str = ""
+
+
+# Phases of status.restart; read by people and by other programs. Pending and Failed are never written.
+RESTART_PENDING: Final = "Pending"
+RESTARTING: Final = "Restarting"
+RESTART_COMPLETED: Final = "Completed"
+RESTART_FAILED: Final = "Failed"
 
 
 @dataclass(frozen=True, slots=True)
