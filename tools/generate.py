@@ -11,14 +11,16 @@ from pathlib import Path
 
 from dynamo_operator.api.crd import crd_yaml
 from dynamo_operator.api.kinds import KINDS
+from dynamo_operator.api.reference import reference_markdown
 
 ROOT = Path(__file__).parents[1]
 CRDS = ROOT / "src/dynamo_operator/api/crds"
+REFERENCE = ROOT / "docs/reference/api.md"
 
 
 def generated() -> dict[Path, str]:
     """Path and content of every generated file."""
-    return {CRDS / f"{kind.plural}.yaml": crd_yaml(kind) for kind in KINDS}
+    return {CRDS / f"{kind.plural}.yaml": crd_yaml(kind) for kind in KINDS} | {REFERENCE: reference_markdown()}
 
 
 def stale(files: dict[Path, str]) -> list[Path]:
