@@ -11,7 +11,7 @@ from typing import Any, cast
 
 
 def adopted_managed_fields(
-    managed_fields: Sequence[Mapping[str, Any]], field_manager: str, *, hash_annotation: str
+    managed_fields: Sequence[Mapping[str, Any]], field_manager: str, hash_annotation: str
 ) -> list[dict[str, Any]] | None:
     """``metadata.managedFields`` with the entries of the former operator made ours; None when there is none.
 

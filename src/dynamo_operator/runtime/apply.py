@@ -110,8 +110,8 @@ class Applier:
         self,
         owner_uid: str,
         resources: Sequence[Resource],
-        *,
         keep: set[tuple[Resource, Key]],
+        *,
         protect: Protect | None = None,
     ) -> list[tuple[Resource, Key]]:
         """Delete what the owner controls and nobody wants any more; what was deleted.
@@ -149,7 +149,7 @@ class Applier:
         self._observe(resource, await self._client.apply(resource, key, nothing, field_manager=manager))
 
     async def write_status(
-        self, resource: Resource, key: Key, current: Mapping[str, Any] | None, *, wanted: Mapping[str, Any]
+        self, resource: Resource, key: Key, current: Mapping[str, Any] | None, wanted: Mapping[str, Any]
     ) -> Any | None:
         """Send the difference between two statuses; the object as its informer sees it, None when nothing differs."""
         patch = merge_patch(current or {}, wanted)
@@ -207,7 +207,7 @@ class Applier:
                 # Without force: should the object exist after all, it may be somebody else's.
                 return await self._send(stamped, force=False)
             except Conflict:
-                live = self._observe(resource, await self._client.get(resource, key))
+                live = cast("Body", self._observe(resource, await self._client.get(resource, key)))
         check_not_foreign(live, stamped, hash_annotation=self._hash_annotation)
         annotated = live.metadata.annotations.get(self._hash_annotation)
         if annotated == stamped.hash and satisfies(live, stamped):
@@ -233,7 +233,7 @@ class Applier:
         """Make the field ownership of a former operator ours, where there was one."""
         for tries_left in reversed(range(_ADOPTION_TRIES)):
             meta = msgspec.json.decode(await self._client.get(resource, key), type=_Managed).metadata
-            adopted = adopted_managed_fields(meta.managed_fields, manager, hash_annotation=self._hash_annotation)
+            adopted = adopted_managed_fields(meta.managed_fields, manager, self._hash_annotation)
             if adopted is None:
                 return
             operations = [

@@ -19,6 +19,7 @@ from prometheus_client import (
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from dynamo_operator.runtime.client import RequestSample
 from dynamo_operator.runtime.clock import Clock, SystemClock
 from dynamo_operator.runtime.queue import Priority, WorkQueue
 
@@ -139,6 +140,10 @@ class Metrics:
         self.slow_path = self._counter(
             "leader_election_slowpath_total", "Renewals that had to read the lease first.", "name"
         )
+
+    def observe_request(self, sample: RequestSample) -> None:
+        """Count one request to the API server; to be given to the client."""
+        self.requests.labels(sample.code, sample.method, sample.host).inc()
 
     def controller(self, name: str) -> ControllerMetrics:
         """The metrics of one controller and its queue."""
