@@ -38,7 +38,7 @@ class _Grave:
 
 
 class Store(Generic[T]):
-    """Objects by key and by named indexes; versions are integers (specification: Kubernetes resource versions).
+    """Objects by key and by named indexes; resource versions compare as integers.
 
     Watches, lists and answers to our own writes arrive in any order; an object enters only when it is newer than
     what is known, and an object that was removed does not come back from a late event or answer.
