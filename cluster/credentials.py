@@ -22,6 +22,8 @@ def write_credentials(site: Site) -> None:
     authority.issue_server("apiserver", hosts=_HOSTS, addresses=(LOOPBACK, _SERVICE_ADDRESS)).write(folder, "server")
     # Signs ServiceAccount tokens; the certificate's public key verifies them.
     authority.issue_client("service-accounts").write(folder, "accounts")
+    # This tool's own, for the requests of client.py.
+    authority.issue_client("local-cluster", groups=_MASTERS).write(folder, "admin")
     users = {
         site.layout.kubeconfig: ("admin", _MASTERS),
         site.layout.operator_kubeconfig: (OPERATOR_USER, ()),

@@ -6,7 +6,6 @@ import hashlib
 import json
 import shutil
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -15,7 +14,7 @@ import yaml
 from cluster.build import check_space, load_tools
 from cluster.credentials import write_credentials
 from cluster.errors import ClusterError
-from cluster.install import apply_crds, apply_objects, load_own_crds
+from cluster.install import Manifests, apply_definitions, apply_objects, content_key, load_definitions, load_own_crds
 from cluster.layout import STAGE_FOLDER, Layout, clusters_folder
 from cluster.locking import exclusive
 from cluster.ports import choose_ports
@@ -149,18 +148,22 @@ def _start_programs(site: Site, say: Say) -> None:
         say(f"{', '.join(stems)} ready after {time.monotonic() - began:.1f} s")
 
 
-def _install(site: Site, wish: Wish, *, own_crds: Sequence[Path], say: Say) -> None:
+def _install(site: Site, wish: Wish, *, own_crds: Manifests, say: Say) -> None:
     """Apply definitions and first objects; a cluster that is reused gets what is new."""
     state = load_state(site.layout.state)
     if state is None:
         raise ClusterError(f"{site.layout.state} was removed while the cluster was starting; start it again")
     addons = sorted({*state.addons, *wish.addons})
+    definitions = load_definitions(addons, own_crds, say)
+    key = content_key(definitions)
+    if state.ready and state.definitions == key:
+        return
     began = time.monotonic()
     try:
-        apply_crds(site, addons, own_crds=own_crds, say=say)
+        apply_definitions(site, definitions)
         if not state.ready:
             apply_objects(site)
     except ClusterError as error:
         raise ClusterError(f"{error}\n{last_lines(site.layout, API_SERVER)}") from error
-    write_state(site.layout.state, replace(state, ready=True, addons=addons))
+    write_state(site.layout.state, replace(state, ready=True, addons=addons, definitions=key))
     say(f"definitions and nodes ready after {time.monotonic() - began:.1f} s")

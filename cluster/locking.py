@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import fcntl
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
 
 @contextmanager
-def exclusive(lock: Path) -> Iterator[None]:
+def exclusive(lock: Path) -> Generator[None]:
     """Hold the given lock file; waits for whoever holds it now."""
     lock.parent.mkdir(parents=True, exist_ok=True)
     with lock.open("w") as held:

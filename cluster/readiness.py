@@ -23,7 +23,9 @@ _REQUEST_SECONDS = 5.0
 def answers(site: Site, stem: str) -> bool:
     """Whether a program says that it is ready."""
     # Whose certificate it is does not matter here: the question goes to a port of our own on loopback.
-    context = ssl._create_unverified_context()  # noqa: S323, SLF001 - the only name that Python has for it
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context))
     try:
         with opener.open(site.url(stem) + HEALTH_PATHS[stem], timeout=_REQUEST_SECONDS) as response:

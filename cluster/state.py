@@ -16,6 +16,7 @@ class State:
     fingerprint: str
     ready: bool = False
     addons: list[str] = field(default_factory=list[str])
+    definitions: str = ""
 
 
 def load_state(path: Path) -> State | None:
