@@ -27,6 +27,72 @@ lock: ## Pin the newest versions that pyproject.toml allows
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 	$(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --no-emit-index-url --custom-compile-command "make lock" --group dev pyproject.toml -o requirements.lock
 
+.PHONY: check
+check: lint types contracts measure generated ## Everything that reads the code without running it
+
+.PHONY: lint
+lint: setup ## Style and likely mistakes
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+.PHONY: format
+format: setup ## Put the code into shape
+	$(BIN)/ruff check --fix --quiet
+	$(BIN)/ruff format --quiet
+
+.PHONY: types
+types: setup ## Types, strictly
+	$(BIN)/pyright
+
+.PHONY: contracts
+contracts: setup ## Which part may import which
+	$(BIN)/lint-imports --no-cache
+
+.PHONY: measure
+measure: setup ## Sizes of functions and files against their limits
+	$(BIN)/python tools/measure.py
+
+.PHONY: generate
+generate: setup ## Write CRDs and reference pages anew
+	$(BIN)/python tools/generate.py
+	$(BIN)/dynamo-operator generate docs --to docs/reference
+
+.PHONY: generated
+generated: setup ## Fail when a generated file is not what its source makes
+	$(BIN)/python tools/generate.py --check
+	$(BIN)/dynamo-operator generate docs --to docs/reference --check
+
+.PHONY: test
+test: setup ## All tests, with the limits of coverage
+	rm -f .coverage .coverage.*
+	$(BIN)/coverage run -m pytest -q $(ARGS)
+	@$(BIN)/python tools/coverage_limits.py
+
+.PHONY: test-unit
+test-unit: setup ## The tests that need no cluster: seconds
+	$(BIN)/pytest -q -m "not cluster" $(ARGS)
+
+.PHONY: test-cluster
+test-cluster: setup ## The tests on a real control plane
+	$(BIN)/pytest -q -m cluster $(ARGS)
+
+.PHONY: conformance
+conformance: setup ## Compare with the recordings of release 0.9, where the suite is present (ARGS=plain)
+	$(BIN)/python tools/conformance.py $(ARGS)
+
+.PHONY: bench
+bench: setup ## Figures of the runtime's hot paths
+	$(BIN)/python tools/bench_runtime.py
+
+.PHONY: demo
+demo: setup ## Watch the operator bring graphs up on a local Kubernetes
+	@$(BIN)/python tools/demo.py
+
+.PHONY: clean
+clean: ## Remove what tools left behind; the environment and clusters stay
+	rm -rf .coverage .coverage.* .pytest_cache .ruff_cache .import_linter_cache .hypothesis dist
+	find src tests tools cluster -name __pycache__ -type d -prune -exec rm -rf {} +
+
 NAME ?= default
 WITH ?=
 PORT ?=

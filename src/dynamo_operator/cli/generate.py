@@ -10,10 +10,13 @@ import click
 from dynamo_operator.api.crd import crd_yaml
 from dynamo_operator.api.kinds import KINDS
 from dynamo_operator.api.reference import reference_markdown
-from dynamo_operator.cli.messages import write_note
+from dynamo_operator.cli.messages import write_error, write_note
 from dynamo_operator.cli.screen import write_code
 from dynamo_operator.settings.reference import settings_markdown
 
+_CHECK = click.option(
+    "--check", is_flag=True, help="Compare the files in that folder instead; exit code 1 if they differ."
+)
 _TO = click.option("--to", type=click.Path(file_okay=False, path_type=Path), help="Write files into this folder.")
 
 
@@ -24,29 +27,52 @@ def generate() -> None:
 
 @generate.command()
 @_TO
-def crds(to: Path | None) -> None:
+@_CHECK
+def crds(to: Path | None, *, check: bool) -> None:
     """Write the CustomResourceDefinitions, ready for `kubectl apply --server-side -f -`."""
     files = {f"{kind.plural}.yaml": crd_yaml(kind) for kind in KINDS}
-    if to:
-        _write_files(files, to)
-    else:
+    if not _filed(files, to, check=check):
         write_code("".join(f"---\n{text}" for text in files.values()), "yaml")
 
 
 @generate.command()
 @_TO
-def docs(to: Path | None) -> None:
+@_CHECK
+def docs(to: Path | None, *, check: bool) -> None:
     """Write the reference pages of the API and of the settings, as Markdown."""
     files = reference_pages()
-    if to:
-        _write_files(files, to)
-    else:
+    if not _filed(files, to, check=check):
         click.echo("\n".join(files.values()))
 
 
 def reference_pages() -> Mapping[str, str]:
     """File name and text of each page under docs/reference."""
     return {"api.md": reference_markdown(), "settings.md": settings_markdown()}
+
+
+def _filed(files: Mapping[str, str], folder: Path | None, *, check: bool) -> bool:
+    """Write or compare the files in a folder; False when none was named and they are wanted on standard output."""
+    if folder is None and check:
+        raise click.UsageError("--check needs --to")
+    if folder is not None and check:
+        _check_files(files, folder)
+    elif folder is not None:
+        _write_files(files, folder)
+    return folder is not None
+
+
+def _check_files(files: Mapping[str, str], folder: Path) -> None:
+    """End with exit code 1 and the names of the files that are not what they should be."""
+    stale = [name for name, text in files.items() if not _holds(folder / name, text)]
+    for name in stale:
+        write_error(f"{folder / name} is not what its source makes; run `make generate` and commit the result")
+    if stale:
+        raise SystemExit(1)
+
+
+def _holds(path: Path, text: str) -> bool:
+    """True when a file exists with exactly this text."""
+    return path.is_file() and path.read_text(encoding="utf-8") == text
 
 
 def _write_files(files: Mapping[str, str], folder: Path) -> None:

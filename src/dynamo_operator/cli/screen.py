@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, cast
 
 import click
 import yaml
@@ -25,7 +25,8 @@ class BlockDumper(yaml.CSafeDumper):
 
 def _as_block(dumper: yaml.CSafeDumper, text: str) -> yaml.ScalarNode:
     """Text of several lines as a literal block."""
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+    represent: Callable[..., yaml.ScalarNode] = cast("Any", dumper).represent_scalar
+    return represent("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
 
 
 BlockDumper.add_representer(str, _as_block)

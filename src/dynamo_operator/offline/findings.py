@@ -58,7 +58,7 @@ def findings_of(document: Document, site: Site, *, namespace: str) -> list[Findi
     source = source_of(document.manifest, namespace)
     rules = [(one.path, one.message) for one in _violations(document.kind, source, site) if one.path not in paths]
     errors = [_finding(document, path, message) for path, message in wrong + rules]
-    warnings = [] if errors else _warnings(document.kind, source, site)
+    warnings = () if errors else _warnings(document.kind, source, site)
     return errors + [_finding(document, "", message, Severity.WARNING) for message in warnings]
 
 
@@ -76,7 +76,7 @@ def _violations(kind: str, source: Source, site: Site) -> Sequence[Violation]:
 
 def _warnings(kind: str, source: Source, site: Site) -> Sequence[str]:
     """What a valid object says in vain."""
-    return graph_warnings(source, site) if kind == GRAPH else ()
+    return graph_warnings(source, site) if kind == GRAPH else []
 
 
 def _finding(document: Document, path: str, message: str, severity: Severity = Severity.ERROR) -> Finding:
