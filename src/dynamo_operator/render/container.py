@@ -25,7 +25,9 @@ _HANDLERS: Final = ("exec", "grpc", "httpGet", "tcpSocket")
 
 
 def render_container(component: Component, site: Site, defaults: Defaults, backend: Backend) -> Manifest:
-    """The main container as it starts without the backend's say; no field of it is empty.
+    """The main container as it starts without the backend's say.
+
+    Empty lists are left out; an empty object may mean something (``securityContext: {}``).
 
     Raises Unrenderable for resources that are no quantities and mounts without a place.
     """
@@ -36,7 +38,7 @@ def render_container(component: Component, site: Site, defaults: Defaults, backe
         container["envFrom"] = [*container.get("envFrom", ()), {"secretRef": {"name": component.env_from_secret}}]
     container["env"] = _environment(component, site, defaults)
     container["volumeMounts"] = [*container.get("volumeMounts", ()), *render_mounts(component, backend)]
-    return {key: value for key, value in container.items() if value not in ([], {})}
+    return {key: value for key, value in container.items() if value != []}
 
 
 def launch_of(container: Tree, component: Component, backend: Backend, placement: Placement) -> Launch:
@@ -79,7 +81,7 @@ def _overridden(defaults: Defaults, given: Tree) -> Manifest:
 
 def _replaces(given: Tree | None, default: Tree, probe: str) -> bool:
     """True when a user's probe stands alone: two kinds of question in one probe are refused by the API server."""
-    if not given:
+    if given is None:
         return False
     return probe == "startupProbe" or any(handler in given and handler not in default for handler in _HANDLERS)
 

@@ -29,9 +29,13 @@ def object_labels(component: Component) -> dict[str, str]:
 
 
 def object_annotations(component: Component) -> dict[str, str]:
-    """Annotations of the component's Deployments and Services; pods do not get them."""
+    """Annotations of the component's Deployments and Services; pods do not get them.
+
+    A restart is said to pods only: it changes nothing about the other objects.
+    """
     model = {labels.BASE_MODEL: component.model} if component.model else {}
-    return {**component.annotations, **component.pod_annotations, **model}
+    lasting = {key: value for key, value in component.annotations.items() if key != labels.RESTART_AT}
+    return {**lasting, **component.pod_annotations, **model}
 
 
 def pod_labels(component: Component, selector: str, *, debug: bool = False) -> dict[str, str]:

@@ -84,5 +84,5 @@ def _pull_secrets(given: Iterable[Tree], component: Component, surroundings: Sur
     if component.annotations.get(labels.DISABLE_PULL_SECRET_DISCOVERY) == "true":
         return secrets
     host = registry_host(component.main_container.get("image", ""))
-    named = {secret["name"] for secret in secrets}
+    named = {secret.get("name") for secret in secrets}
     return secrets + [{"name": name} for name in surroundings.pull_secrets.get(host, ()) if name not in named]

@@ -57,13 +57,16 @@ def _service(component: Component, site: Site, name: str, selector: Mapping[str,
 
 
 def _selector(component: Component) -> dict[str, str]:
-    """Labels that all pods of this component carry, and no pod of another.
+    """Labels that the pods of this component carry, and those of no other service of the graph.
 
-    A component deployment of its own need not carry the component's key, and an untyped one carries no type.
+    Pods of a component deployment of its own need not carry the component's key, and untyped ones carry no type.
     """
-    carried = pod_labels(component, component.name)
-    told_apart = {key: carried[key] for key in (labels.COMPONENT, labels.COMPONENT_TYPE) if carried.get(key)}
-    return {**told_apart, labels.DYNAMO_NAMESPACE: component.declared_namespace}
+    told_apart = {
+        labels.COMPONENT: pod_labels(component, component.name).get(labels.COMPONENT),
+        labels.COMPONENT_TYPE: component.component_type,
+        labels.DYNAMO_NAMESPACE: component.declared_namespace,
+    }
+    return {key: value for key, value in told_apart.items() if value}
 
 
 def _discovery_labels(component: Component, site: Site) -> dict[str, str]:
