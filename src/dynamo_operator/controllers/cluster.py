@@ -12,10 +12,11 @@ from dynamo_operator.controllers import resources
 from dynamo_operator.controllers.pull_secrets import PullSecret
 from dynamo_operator.domain.manifest import Child, Upkeep
 from dynamo_operator.domain.site import Offers, Site
-from dynamo_operator.runtime.apply import Applied, Applier, Wanted
+from dynamo_operator.runtime.apply import Applied, Applier, Foreign, Wanted
 from dynamo_operator.runtime.capabilities import Capabilities
 from dynamo_operator.runtime.client import Client
 from dynamo_operator.runtime.clock import Clock
+from dynamo_operator.runtime.errors import ApiError
 from dynamo_operator.runtime.events import EventRecorder
 from dynamo_operator.runtime.informer import Informer
 from dynamo_operator.runtime.resource import Key, Resource
@@ -29,6 +30,15 @@ _PLUMBING: Final = frozenset(
 )
 
 log = structlog.get_logger("controllers")
+
+
+class ChildError(Exception):
+    """A child could not be made: ``error`` is what the API server answered, or Foreign for a name that is taken."""
+
+    def __init__(self, wanted: Wanted, error: ApiError | Foreign) -> None:
+        self.wanted = wanted
+        self.error = error
+        super().__init__(str(error))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +102,13 @@ class Cluster:
         def said(child: Wanted, action: str) -> None:
             self._say_applied(parent, child, action)
 
-        return await self.applier.apply_all(parent.reference, wanted, on_action=said)
+        outcomes = await self.applier.apply_each(parent.reference, wanted, on_action=said)
+        for child, outcome in zip(wanted, outcomes, strict=True):
+            if isinstance(outcome, ApiError | Foreign):
+                raise ChildError(child, outcome) from outcome
+            if isinstance(outcome, BaseException):
+                raise outcome
+        return [outcome for outcome in outcomes if isinstance(outcome, Applied)]
 
     async def prune_children(
         self, parent: Parent, kinds: Sequence[Resource], applied: Iterable[Applied]
@@ -100,7 +116,7 @@ class Cluster:
         """Delete children of ``parent`` of these kinds that are no longer rendered."""
         keep = {(a.wanted.resource, a.body.metadata.key) for a in applied}
         served = [kind for kind in kinds if kind in self.informers]
-        gone = await self.applier.prune(parent.meta.uid, served, keep)
+        gone = await self.applier.prune(parent.meta.uid, served, keep=keep)
         for resource, key in gone:
             self.event(parent, "Normal", f"Delete{resource.kind}", f"Deleted {resource.kind} {key.name}")
         return gone
@@ -115,7 +131,7 @@ class Cluster:
 
     async def write_status(self, parent: Parent, current: Any, wanted: Any) -> bool:
         """Write the difference between two statuses; False when there is none."""
-        written = await self.applier.write_status(parent.resource, parent.meta.key, current, wanted)
+        written = await self.applier.write_status(parent.resource, parent.meta.key, current, wanted=wanted)
         return written is not None
 
     async def patch(self, parent: Parent, patch: dict[str, Any]) -> None:

@@ -13,6 +13,7 @@ from dynamo_operator.controllers.cluster import Cluster, Parent
 from dynamo_operator.controllers.finalizer import add_finalizer, drop_finalizer
 from dynamo_operator.domain.labels import DISCOVERY_BACKEND, FINALIZER
 from dynamo_operator.domain.source import Source
+from dynamo_operator.domain.trees import tree_at
 from dynamo_operator.runtime.controller import DONE, Result
 from dynamo_operator.runtime.etcd import Etcd, EtcdError
 from dynamo_operator.runtime.resource import Key
@@ -61,8 +62,7 @@ class DiscoveryKeys:
     def _prefix(self, source: Source) -> str:
         """Prefix of the component's keys; empty when etcd has none."""
         site = self._cluster.site
-        annotations = source.spec.get("annotations")
-        said = annotations.get(DISCOVERY_BACKEND) if isinstance(annotations, dict) else None
+        said = tree_at(source.spec, "annotations").get(DISCOVERY_BACKEND)
         namespace, service = source.spec.get("dynamoNamespace"), source.spec.get("serviceName")
         if (said or site.discovery_backend) != "etcd" or not (site.etcd_address and namespace and service):
             return ""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from dynamo_operator.domain.source import Source
+from dynamo_operator.domain.trees import tree_at
 from dynamo_operator.runtime.views import Body
 
 GRAPH_KIND: Final = "DynamoGraphDeployment"
@@ -28,8 +29,7 @@ def source_of(body: Body) -> Source:
 
 def tree_of(body: Body, member: str) -> Mapping[str, Any]:
     """A member of a stored object as a JSON object; anything else stored there reads as empty."""
-    tree = body.tree(member)
-    return tree if isinstance(tree, dict) else {}
+    return tree_at(body.tree(member))
 
 
 def object_of(body: Body) -> Mapping[str, Any]:

@@ -98,13 +98,27 @@ class Applier:
         A failure stops no other object; the first one in order is raised when all are through: an ApiError, or
         Foreign for a name that somebody else holds.
         """
+        return _results(await self.apply_each(owner, wanted, on_action=on_action))
+
+    async def apply_each(
+        self, owner: OwnerReference | None, wanted: Sequence[Wanted], *, on_action: OnAction | None = None
+    ) -> list[Applied | BaseException]:
+        """Like apply_all, with the errors in the places of the objects that could not be brought about."""
         stamps = [stamp(each, owner, hash_annotation=self._hash_annotation) for each in wanted]
         outcomes: list[Applied | BaseException | None] = [self._unchanged(each) for each in stamps]
         open_ones = [place for place, outcome in enumerate(outcomes) if outcome is None]
         work = [partial(self._apply_one, stamps[place], on_action) for place in open_ones]
         for place, outcome in zip(open_ones, await self._all_of(work), strict=True):
             outcomes[place] = outcome
-        return _results(outcomes)
+        return cast("list[Applied | BaseException]", outcomes)
+
+    def settled(self, resource: Resource, body: Body) -> bool:
+        """Whether an object is as it was when it last did what is wanted, so that nobody need look at it."""
+        records = self._records.get((resource, body.metadata.key))
+        if not records:
+            return False
+        last = next(iter(records.values()))
+        return last.live is body or last.fingerprint == fingerprint(body)
 
     async def prune(
         self,
@@ -183,9 +197,6 @@ class Applier:
         else:
             body = await self._converge(stamped, live)
             action = _action(live, body)
-            self._records.setdefault((stamped.wanted.resource, stamped.key), {})[_owner_uid(stamped)] = _Record(
-                stamped.hash, body, fingerprint(body)
-            )
         if on_action is not None and action != "unchanged":
             on_action(stamped.wanted, action)
         return Applied(stamped.wanted, body, action)
@@ -211,6 +222,7 @@ class Applier:
         check_not_foreign(live, stamped, hash_annotation=self._hash_annotation)
         annotated = live.metadata.annotations.get(self._hash_annotation)
         if annotated == stamped.hash and satisfies(live, stamped):
+            self._record(stamped, live)
             return live
         if annotated is not None and (annotated != stamped.hash) and self._record_of(stamped) is None:
             await self._adopt(resource, key, self._manager(stamped))
@@ -227,7 +239,12 @@ class Applier:
         answer = await self._client.apply(
             resource, stamped.key, stamped.manifest, field_manager=self._manager(stamped), force=force
         )
-        return self._observe(resource, answer)
+        # Recorded before any listener hears of it: our own write is no news to the controller that made it.
+        return self._observe(resource, answer, before=partial(self._record, stamped))
+
+    def _record(self, stamped: Stamped, body: Body) -> None:
+        records = self._records.setdefault((stamped.wanted.resource, stamped.key), {})
+        records[_owner_uid(stamped)] = _Record(stamped.hash, body, fingerprint(body))
 
     async def _adopt(self, resource: Resource, key: Key, manager: str) -> None:
         """Make the field ownership of a former operator ours, where there was one."""
@@ -271,9 +288,14 @@ class Applier:
         except NotFound:
             return None
 
-    def _observe(self, resource: Resource, answer: bytes) -> Any:
+    def _observe(self, resource: Resource, answer: bytes, *, before: Callable[[Body], None] | None = None) -> Any:
         informer = self._informers.get(resource)
-        return msgspec.json.decode(answer, type=Body) if informer is None else informer.observe(answer)
+        if informer is not None:
+            return informer.observe(answer, before=before)
+        body = msgspec.json.decode(answer, type=Body)
+        if before is not None:
+            before(body)
+        return body
 
     def _record_of(self, stamped: Stamped) -> _Record | None:
         records = self._records.get((stamped.wanted.resource, stamped.key))

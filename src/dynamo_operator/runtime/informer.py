@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Hashable, Mapping
 from contextlib import aclosing
 from typing import Any, Final, Generic, TypeVar, cast
@@ -52,6 +53,9 @@ _COMPLAINTS = 1000
 _RESUMABLE = (Unreachable, TooManyRequests, Unavailable, Timeout, ServerTimeout)
 _REFUSED = (Forbidden, NotFound, Unauthorized)
 
+# name=value or name==value, joined by commas; or nothing.
+_EQUALITIES: Final = re.compile(r"([^!=,()\s]+==?[^!=,()\s]*(,|\Z))*")
+
 _log = structlog.get_logger(logger="informer")
 
 
@@ -99,7 +103,8 @@ class Informer(Generic[T]):
             "metadata_only": metadata_only,
         }
         self._namespace = namespace if resource.namespaced else ""
-        self._selective = bool(label_selector or field_selector)
+        self._opaque = bool(field_selector) or not _EQUALITIES.fullmatch(label_selector)
+        self._labels = () if self._opaque else _pairs(label_selector)
         self._inactivity = inactivity_seconds
         self._clock = clock or SystemClock()
         wanted: dict[str, Index[T]] = dict(indexes or {})
@@ -153,18 +158,27 @@ class Informer(Generic[T]):
         for obj in self._store.values():
             self._tell(listener, Change(self.resource, obj.metadata.key, None, obj))
 
-    def observe(self, body: bytes) -> T:
+    def observe(self, body: bytes, *, before: Callable[[T], None] | None = None) -> T:
         """Take in an object with which the server answered our own request, so that the next read sees it.
 
         An answer older than what is known changes nothing. With a selector, only known objects are taken in, because
-        only the server can tell whether a new one matches. Raises what the view raises for a body that is no object.
+        only the server can tell whether a new one matches; equality of labels we can tell ourselves. ``before`` is
+        called with the object before any listener hears of it. Raises what the view raises for a body that is no
+        object.
         """
         obj = self._decode(body)
+        if before is not None:
+            before(obj)
         key = obj.metadata.key
         inside = self._namespace in ("", key.namespace)
-        if inside and (not self._selective or self._store.get(key) is not None):
+        if inside and (self._selects(obj) or self._store.get(key) is not None):
             self._publish(self._store.upsert(obj))
         return obj
+
+    def _selects(self, obj: T) -> bool:
+        """Whether our selector matches for certain."""
+        labels = obj.metadata.labels
+        return not self._opaque and all(labels.get(name) == value for name, value in self._labels)
 
     def forget(self, key: Key, uid: str) -> None:
         """Drop an object whose deletion the server accepted; its late events will not bring it back."""
@@ -326,6 +340,12 @@ class Informer(Generic[T]):
         if subject not in self._complaints and len(self._complaints) < _COMPLAINTS:
             self._complaints.add(subject)
             _log.warning(message, resource=self.resource.plural, subject=subject, **details)
+
+
+def _pairs(selector: str) -> tuple[tuple[str, str], ...]:
+    """Names and values of a selector that is nothing but equalities."""
+    split = [term.partition("=") for term in selector.split(",") if term]
+    return tuple((name.strip(), value.strip("= ")) for name, _, value in split)
 
 
 def _parse_list(page: bytes, resource: Resource) -> _List:

@@ -12,6 +12,7 @@ from dynamo_operator.controllers.resources import COMPONENTS, DEPLOYMENTS
 from dynamo_operator.controllers.sources import source_of, tree_of
 from dynamo_operator.domain.component import Surroundings
 from dynamo_operator.domain.source import Source
+from dynamo_operator.domain.trees import tree_at
 from dynamo_operator.runtime.resource import Key
 
 
@@ -65,5 +66,4 @@ def _running_first(names: Iterable[str], used: list[str]) -> tuple[str, ...]:
 
 def _running_pod_spec(cluster: Cluster, key: Key) -> Mapping[str, Any]:
     body = cluster.informers[DEPLOYMENTS].get(key)
-    spec = tree_of(body, "spec") if body is not None else {}
-    return spec.get("template", {}).get("spec", {})
+    return tree_at(tree_of(body, "spec"), "template", "spec") if body is not None else {}

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from dynamo_operator.check.component_deployment import check_component
 from dynamo_operator.controllers import resources
-from dynamo_operator.controllers.cluster import Cluster
+from dynamo_operator.controllers.cluster import ChildError, Cluster
 from dynamo_operator.controllers.component_deployment.load import World, load_world
 from dynamo_operator.controllers.discovery_keys import DiscoveryKeys
 from dynamo_operator.controllers.pacing import StatusPacer
@@ -15,7 +15,7 @@ from dynamo_operator.controllers.sources import object_of
 from dynamo_operator.domain.component import Component
 from dynamo_operator.domain.outcome import Rejected, Unrenderable
 from dynamo_operator.render.component import render_component
-from dynamo_operator.runtime.apply import Applied, ChildError
+from dynamo_operator.runtime.apply import Applied
 from dynamo_operator.runtime.controller import DONE, Result
 from dynamo_operator.runtime.resource import Key
 from dynamo_operator.status.component_deployment import (

@@ -11,8 +11,10 @@ from dynamo_operator.controllers.resources import COMPONENTS, GRAPHS
 from dynamo_operator.controllers.sources import object_of, source_of, tree_of
 from dynamo_operator.domain.graph import ComponentState, RestartStatus
 from dynamo_operator.domain.source import Source
+from dynamo_operator.runtime.owner import CONTROLLER_UID
 from dynamo_operator.runtime.resource import Key
-from dynamo_operator.status.graph_deployment import component_state_of, parse_restart_status
+from dynamo_operator.status.component_state import component_state_of
+from dynamo_operator.status.graph_deployment import parse_restart_status
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ def load_world(cluster: Cluster, key: Key) -> World | None:
     body = cluster.informers[GRAPHS].get(key)
     if body is None:
         return None
-    owned = cluster.informers[COMPONENTS].by("owner", body.metadata.uid)
+    owned = cluster.informers[COMPONENTS].by(CONTROLLER_UID, body.metadata.uid)
     states = [component_state_of(object_of(component)) for component in owned if not component.metadata.deleting]
     status = tree_of(body, "status")
     return World(

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from dynamo_operator.check.graph_deployment import check_graph
 from dynamo_operator.controllers import resources
-from dynamo_operator.controllers.cluster import Cluster
+from dynamo_operator.controllers.cluster import ChildError, Cluster
 from dynamo_operator.controllers.finalizer import drop_finalizer
 from dynamo_operator.controllers.graph_deployment.load import World, load_claims, load_world
 from dynamo_operator.controllers.pacing import StatusPacer
@@ -15,13 +15,14 @@ from dynamo_operator.controllers.sources import object_of
 from dynamo_operator.domain.graph import ComponentState, Graph, RestartStatus
 from dynamo_operator.domain.manifest import Child
 from dynamo_operator.domain.outcome import Rejected, Unrenderable
+from dynamo_operator.plan.claims import claims_missing
 from dynamo_operator.plan.restart import next_restart_status, restart_state
-from dynamo_operator.render.graph import claims_missing, render_component_deployments, render_foundations
-from dynamo_operator.runtime.apply import Applied, ChildError
+from dynamo_operator.render.graph import render_components, render_foundation
+from dynamo_operator.runtime.apply import Applied
 from dynamo_operator.runtime.controller import DONE, Result
 from dynamo_operator.runtime.resource import Key
+from dynamo_operator.status.component_state import component_state_of
 from dynamo_operator.status.graph_deployment import (
-    component_state_of,
     status_of_failed_graph,
     status_of_graph,
     status_of_rejected_graph,
@@ -69,11 +70,11 @@ class GraphReconciler:
         site = self._cluster.site
         graph = check_graph(world.source, site)
         restart = next_restart_status(graph, world.restart, world.components)
-        children = render_foundations(graph, site)
+        children = render_foundation(graph, site)
         problem: Unrenderable | None = None
         try:
             state = restart_state(graph, restart, world.components)
-            children = [*children, *render_component_deployments(graph, site, state)]
+            children = [*children, *render_components(graph, site, state)]
         except Unrenderable as unrenderable:
             problem = unrenderable  # the components of the last good spec are left alone
         applied = await self._apply(world, children, complete=problem is None)

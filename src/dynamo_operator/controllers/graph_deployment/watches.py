@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
 from dynamo_operator.controllers.cluster import Cluster
 from dynamo_operator.controllers.graph_deployment.reconciler import PRUNED
 from dynamo_operator.controllers.resources import COMPONENTS, GRAPHS
+from dynamo_operator.controllers.sources import tree_of
 from dynamo_operator.controllers.wakeups import child_moved, intent_moved
 from dynamo_operator.domain.labels import DISCOVERY_BACKEND, ENABLE_GROVE, ENABLE_METRICS, FINALIZER, KAI_QUEUE
+from dynamo_operator.domain.trees import trees_at
 from dynamo_operator.runtime.controller import Controller
 from dynamo_operator.runtime.informer import Change
 from dynamo_operator.runtime.owner import controller_owner
@@ -48,5 +50,4 @@ def watch_graphs(controller: Controller, cluster: Cluster) -> None:
 
 
 def _names_claim(body: Body, name: str) -> bool:
-    claims: Any = body.tree("spec").get("pvcs") or ()
-    return any(isinstance(claim, dict) and claim.get("name") == name for claim in claims)  # pyright: ignore[reportUnknownMemberType]
+    return any(claim.get("name") == name for claim in trees_at(tree_of(body, "spec"), "pvcs"))

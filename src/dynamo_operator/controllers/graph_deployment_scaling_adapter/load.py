@@ -9,6 +9,7 @@ from typing import Any
 from dynamo_operator.controllers.cluster import Cluster, Parent
 from dynamo_operator.controllers.resources import ADAPTERS, GRAPHS
 from dynamo_operator.controllers.sources import tree_of
+from dynamo_operator.domain.trees import tree_at
 from dynamo_operator.runtime.resource import Key
 from dynamo_operator.runtime.views import Body
 
@@ -42,17 +43,16 @@ def load_world(cluster: Cluster, key: Key) -> World | None:
     spec = tree_of(body, "spec")
     reference = _reference(spec)
     graph = cluster.informers[GRAPHS].get(Key(key.namespace, str(reference.get("name", ""))))
-    services = tree_of(graph, "spec").get("services") if graph is not None else None
-    service = services.get(reference.get("serviceName")) if isinstance(services, dict) else None
+    services = tree_at(tree_of(graph, "spec") if graph is not None else None, "services")
+    service = services.get(str(reference.get("serviceName", "")))
     return World(
         parent=Parent(ADAPTERS, body.metadata),
         spec=spec,
         status=tree_of(body, "status"),
         graph=graph,
-        service=service if isinstance(service, dict) else None,
+        service=None if service is None else tree_at(service),
     )
 
 
 def _reference(spec: Mapping[str, Any]) -> Mapping[str, Any]:
-    reference = spec.get("dgdRef")
-    return reference if isinstance(reference, dict) else {}
+    return tree_at(spec, "dgdRef")

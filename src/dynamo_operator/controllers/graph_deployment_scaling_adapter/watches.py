@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dynamo_operator.controllers.cluster import Cluster
 from dynamo_operator.controllers.resources import ADAPTERS, GRAPHS
 from dynamo_operator.controllers.sources import tree_of
+from dynamo_operator.domain.trees import tree_at
 from dynamo_operator.runtime.controller import Controller
 from dynamo_operator.runtime.informer import Change
 from dynamo_operator.runtime.resource import Key
@@ -29,7 +30,7 @@ def watch_adapters(controller: Controller, cluster: Cluster) -> None:
         return tuple(
             body.metadata.key
             for body in adapters
-            if (tree_of(body, "spec").get("dgdRef") or {}).get("name") == change.key.name
+            if tree_at(tree_of(body, "spec"), "dgdRef").get("name") == change.key.name
         )
 
     controller.watch(cluster.informers[ADAPTERS], adapter_moved)
@@ -40,10 +41,8 @@ def _counts(graph: Body | None) -> dict[str, tuple[object, object]]:
     """Wanted and running replicas by service; a graph that is not there has none."""
     if graph is None:
         return {}
-    services, running = tree_of(graph, "spec").get("services"), tree_of(graph, "status").get("services")
-    counts = running if isinstance(running, dict) else {}
+    services = tree_at(tree_of(graph, "spec"), "services")
+    running = tree_at(tree_of(graph, "status"), "services")
     return {
-        str(name): (spec.get("replicas"), (counts.get(name) or {}).get("replicas"))
-        for name, spec in (services if isinstance(services, dict) else {}).items()
-        if isinstance(spec, dict)
+        name: (tree_at(services, name).get("replicas"), tree_at(running, name).get("replicas")) for name in services
     }
