@@ -62,12 +62,16 @@ class Controller:
     def watch(self, informer: Informer[Any], mapper: Mapper, *, priority: Priority = USER) -> None:
         """Queue the keys that the mapper names for every change; what a first list shows comes with low priority."""
 
+        replaying = True
+
         def listener(change: Change[Any]) -> None:
-            urgency = priority if informer.has_synced else RESYNC
+            urgency = RESYNC if replaying or not informer.has_synced else priority
             for key in mapper(change):
                 self.queue.add(key, urgency)
 
+        # An informer that is in use already tells all it has before this returns.
         informer.subscribe(listener)
+        replaying = False
 
     async def run(self) -> None:
         """Work until the queue is shut down or this task is cancelled; what was begun is finished first.
