@@ -1,0 +1,286 @@
+"""The composition root: the only place that builds the parts of the operator and joins them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final
+
+import structlog
+from prometheus_client import CollectorRegistry
+
+from dynamo_operator import __version__
+from dynamo_operator.controllers.caches import OPTIONAL, Caches, build_caches
+from dynamo_operator.controllers.cluster import FIELD_MANAGER, Cluster
+from dynamo_operator.controllers.component_deployment.reconciler import ComponentReconciler
+from dynamo_operator.controllers.component_deployment.watches import watch_components
+from dynamo_operator.controllers.discovery_keys import DiscoveryKeys
+from dynamo_operator.controllers.graph_deployment.reconciler import GraphReconciler
+from dynamo_operator.controllers.graph_deployment.watches import watch_graphs
+from dynamo_operator.controllers.graph_deployment_scaling_adapter.reconciler import AdapterReconciler
+from dynamo_operator.controllers.graph_deployment_scaling_adapter.watches import watch_adapters
+from dynamo_operator.controllers.metrics import Inventory, OperatorMetrics, Reconcile
+from dynamo_operator.controllers.resources import ADAPTERS, CAPABILITIES, COMPONENTS, GRAPHS
+from dynamo_operator.domain.labels import LAST_APPLIED_HASH
+from dynamo_operator.domain.site import Offers
+from dynamo_operator.runtime.apply import Applier
+from dynamo_operator.runtime.capabilities import Capabilities
+from dynamo_operator.runtime.client import Client
+from dynamo_operator.runtime.clock import SystemClock
+from dynamo_operator.runtime.controller import Controller
+from dynamo_operator.runtime.errors import ApiError
+from dynamo_operator.runtime.events import EventRecorder
+from dynamo_operator.runtime.health import Health
+from dynamo_operator.runtime.kubeconfig import ClusterConfig, ConfigError, load_config
+from dynamo_operator.runtime.leader import Candidacy, Election, new_identity
+from dynamo_operator.runtime.logs import Levels, configure_logs, parse_level
+from dynamo_operator.runtime.metrics import Metrics
+from dynamo_operator.runtime.process import run as run_process
+from dynamo_operator.runtime.process import settle_garbage
+from dynamo_operator.runtime.queue import RESYNC, WorkQueue
+from dynamo_operator.runtime.resource import Key, Resource
+from dynamo_operator.runtime.server import Address, health_app, metrics_app, parse_address, serving
+from dynamo_operator.settings import Settings, settings_warnings
+
+# The chart's pod has 45 s to go; what was begun gets most of them.
+DRAIN_SECONDS: Final = 30.0
+SYNC_SECONDS: Final = 120.0
+
+# Component names of event sources, as upstream's recorders have them.
+_RECORDERS: Final = {
+    GRAPHS: "dynamographdeployment",
+    COMPONENTS: "dynamocomponentdeployment",
+    ADAPTERS: "dgdscalingadapter",
+}
+
+log: Final[Any] = structlog.get_logger(logger="setup")
+
+
+def run(settings: Settings) -> int:
+    """Run the operator until it is told to stop; the exit code of the process (platform.md 1.5)."""
+    logging = settings.logging
+    configure_logs(form="console" if logging.form == "console" else "json", levels=_levels(logging.level))
+    for warning in settings_warnings(settings):
+        log.warning(warning)
+    try:
+        config = load_config(settings.kubeconfig or None, os.environ)
+        addresses = [parse_address(text) for text in (settings.health_address, settings.metrics_address)]
+    except (ConfigError, ValueError) as error:
+        log.error("failed to start", error=str(error))  # noqa: TRY400 - the text says it all
+        return 1
+    return run_process(partial(_main, settings, config, addresses))
+
+
+def _levels(level: str) -> Levels:
+    return Levels(default=parse_level("error" if level == "panic" else level))
+
+
+async def _main(
+    settings: Settings, config: ClusterConfig, addresses: Sequence[Address | None], stop: asyncio.Event
+) -> int:
+    metrics = Metrics(CollectorRegistry())
+    async with AsyncExitStack() as stack:
+        agent = f"dynamo-operator/{__version__}"
+        client = await stack.enter_async_context(Client(config, user_agent=agent, observe=metrics.observe_request))
+        operator = Operator.assembled(settings, client, metrics)
+        apps = (health_app(live=operator.live, ready=operator.ready), metrics_app(metrics.registry))
+        try:
+            for app, address in zip(apps, addresses, strict=True):
+                if address is not None:
+                    await stack.enter_async_context(serving(app, address))
+            return await operator.operate(stop)
+        except (OSError, TimeoutError, ApiError) as error:
+            log.error("failed to run", error=str(error))  # noqa: TRY400 - the text says it all
+            return 1
+
+
+@dataclass(slots=True)
+class Operator:
+    """All parts of one running operator."""
+
+    settings: Settings
+    cluster: Cluster
+    caches: Caches
+    controllers: list[Controller]
+    recorders: dict[Resource, EventRecorder]
+    metrics: Metrics
+    own_metrics: OperatorMetrics
+    live: Health = field(default_factory=Health)
+    ready: Health = field(default_factory=Health)
+    _tasks: list[asyncio.Task[None]] = field(default_factory=list[asyncio.Task[None]])
+    _optional: dict[str, asyncio.Task[None]] = field(default_factory=dict[str, asyncio.Task[None]])
+
+    @classmethod
+    def assembled(cls, settings: Settings, client: Client, metrics: Metrics) -> Operator:
+        """Build every part; nothing runs yet."""
+        clock = SystemClock()
+        caches = build_caches(client, settings.restricted_namespace)
+        recorders = {resource: EventRecorder(client, name, clock) for resource, name in _RECORDERS.items()}
+        cluster = Cluster(
+            client=client,
+            informers=caches.whole,
+            claims=caches.claims,
+            accounts=caches.accounts,
+            pull_secrets=caches.pull_secrets,
+            applier=Applier(client, caches.whole, field_manager=FIELD_MANAGER, hash_annotation=LAST_APPLIED_HASH),
+            capabilities=Capabilities(client, CAPABILITIES, clock=clock),
+            clock=clock,
+            settled_site=settings.site(Offers()),
+            recorder_of=recorders.__getitem__,
+        )
+        mode = "namespace-restricted" if settings.restricted_namespace else "cluster-wide"
+        own = OperatorMetrics(metrics.registry, mode=mode)
+        metrics.registry.register(Inventory(caches.whole))
+        controllers = _build_controllers(cluster, settings, metrics, own)
+        operator = cls(settings, cluster, caches, controllers, recorders, metrics, own)
+        operator.ready.add("caches", operator.unsynced)
+        return operator
+
+    def unsynced(self) -> str | None:
+        """What is not listed yet; None when all caches are filled."""
+        waiting = [informer.resource.plural for informer in self.caches.required() if not informer.has_synced]
+        return f"not listed yet: {', '.join(waiting)}" if waiting else None
+
+    async def operate(self, stop: asyncio.Event) -> int:
+        """Fill the caches, reconcile until told to stop, then finish what was begun."""
+        self._start(recorder.run() for recorder in self.recorders.values())
+        self._start([self.cluster.capabilities.run(), *(informer.run() for informer in self.caches.required())])
+        try:
+            if not await self._synced(stop):
+                return 0
+            self.cluster.capabilities.subscribe(self._offer_changed)
+            for name in OPTIONAL:
+                self._follow(name, offered=self.cluster.capabilities.offers(name))
+            settle_garbage()
+            log.info("caches are filled", graphs=len(self.cluster.informers[GRAPHS]), offers=self._offered())
+            return await self._lead(stop)
+        finally:
+            await self._cancel()
+
+    def _start(self, parts: Any) -> None:
+        part: Coroutine[Any, Any, None]
+        for part in parts:
+            self._tasks.append(asyncio.create_task(part))
+
+    async def _synced(self, stop: asyncio.Event) -> bool:
+        """Wait for the first lists; False when the operator was told to stop meanwhile."""
+        waits = [informer.wait_synced(SYNC_SECONDS) for informer in self.caches.required()]
+        synced = asyncio.gather(*waits, self.cluster.capabilities.wait_synced(SYNC_SECONDS))
+        stopped = asyncio.create_task(stop.wait())
+        try:
+            await asyncio.wait([synced, stopped], return_when=asyncio.FIRST_COMPLETED)
+            if synced.done():
+                await synced
+            return not stop.is_set()
+        finally:
+            stopped.cancel()
+            synced.cancel()
+            await asyncio.gather(stopped, synced, return_exceptions=True)
+
+    async def _lead(self, stop: asyncio.Event) -> int:
+        """Reconcile while we may: always, or while we hold the election lease."""
+        if not self.settings.leader_elect:
+            await self._reconcile(stop)
+            return 0
+        leading, lost = asyncio.Event(), asyncio.Event()
+        election = asyncio.create_task(self._election().run(leading.set, lost.set))
+        try:
+            if await _first(stop.wait, leading.wait, lost.wait) == 1:
+                await self._reconcile(stop, lost)
+            return 1 if lost.is_set() else 0
+        finally:
+            election.cancel()
+            await asyncio.gather(election, return_exceptions=True)
+
+    def _election(self) -> Election:
+        settings = self.settings
+        namespace = settings.leader_namespace or os.environ.get("POD_NAMESPACE", "default")
+        candidacy = Candidacy(
+            Key(namespace, settings.leader_id),
+            new_identity(socket.gethostname()),
+            duration=settings.leader_lease_duration.seconds,
+            renew_deadline=settings.leader_renew_deadline.seconds,
+            retry_period=settings.leader_retry_period.seconds,
+        )
+        return Election(self.cluster.client, candidacy, clock=self.cluster.clock, metrics=self.metrics)
+
+    async def _reconcile(self, *ends: asyncio.Event) -> None:
+        """Run the controllers until one of the events; what they began is finished within the drain time."""
+        running = [asyncio.create_task(controller.run()) for controller in self.controllers]
+        await _first(*(end.wait for end in ends))
+        for controller in self.controllers:
+            controller.queue.shut_down()
+        _, late = await asyncio.wait(running, timeout=DRAIN_SECONDS)
+        for task in late:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        log.info("stopped", unfinished=len(late))
+
+    def _offer_changed(self, name: str, offered: bool) -> None:
+        log.info("the cluster's offer changed", name=name, offered=offered)
+        if name in OPTIONAL:
+            self._follow(name, offered=offered)
+        self.own_metrics.offered.labels(name).set(offered)
+        for controller, resource in zip(self.controllers, (GRAPHS, COMPONENTS), strict=False):
+            for body in self.cluster.informers[resource].values():
+                controller.queue.add(body.metadata.key, RESYNC)
+
+    def _follow(self, name: str, *, offered: bool) -> None:
+        """Watch an optional kind while the cluster serves it."""
+        task = self._optional.pop(name, None)
+        if task is not None:
+            task.cancel()
+        if offered:
+            self._optional[name] = asyncio.create_task(self.cluster.informers[OPTIONAL[name]].run())
+
+    def _offered(self) -> list[str]:
+        offered = [name for name in CAPABILITIES if self.cluster.capabilities.offers(name)]
+        for name in CAPABILITIES:
+            self.own_metrics.offered.labels(name).set(name in offered)
+        return offered
+
+    async def _cancel(self) -> None:
+        tasks = [*self._optional.values(), *self._tasks]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _build_controllers(
+    cluster: Cluster, settings: Settings, metrics: Metrics, own: OperatorMetrics
+) -> list[Controller]:
+    """The controllers, subscribed to what wakes them: graphs first, then components."""
+
+    def controller(resource: Resource, reconcile: Reconcile) -> Controller:
+        return Controller(
+            resource.kind,
+            own.counted(resource.kind, reconcile),
+            queue=WorkQueue(cluster.clock),
+            workers=settings.workers,
+            metrics=metrics.controller(resource.kind),
+        )
+
+    graphs = controller(GRAPHS, GraphReconciler(cluster).reconcile)
+    components = controller(COMPONENTS, ComponentReconciler(cluster, DiscoveryKeys(cluster)).reconcile)
+    adapters = controller(ADAPTERS, AdapterReconciler(cluster).reconcile)
+    watch_graphs(graphs, cluster)
+    watch_components(components, cluster)
+    watch_adapters(adapters, cluster)
+    return [graphs, components, adapters]
+
+
+async def _first(*waits: Callable[[], Awaitable[Any]]) -> int:
+    """Place of the wait that is over first; the others are given up."""
+    tasks = [asyncio.ensure_future(wait()) for wait in waits]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        return next(place for place, task in enumerate(tasks) if task.done())
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
