@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
+from typing import Any, cast
 
 from dynamo_operator.api.validate import validate_document
-from dynamo_operator.check.component_deployment import check_component
-from dynamo_operator.check.graph_deployment import check_graph, graph_warnings
-from dynamo_operator.domain.outcome import Rejected, Violation
+from dynamo_operator.check.component_deployment import component_deployment_violations, component_deployment_warnings
+from dynamo_operator.check.graph_deployment import graph_violations, graph_warnings
+from dynamo_operator.domain.manifest import Tree
+from dynamo_operator.domain.outcome import Violation
 from dynamo_operator.domain.site import Site
 from dynamo_operator.domain.source import Source
 from dynamo_operator.offline.documents import Document, Flaw
@@ -64,19 +66,35 @@ def findings_of(document: Document, site: Site, *, namespace: str) -> list[Findi
 
 def _violations(kind: str, source: Source, site: Site) -> Sequence[Violation]:
     """What the rules beyond the schema refuse."""
-    try:
-        if kind == GRAPH:
-            check_graph(source, site)
-        elif kind == COMPONENT:
-            check_component(source, site)
-    except Rejected as rejected:
-        return rejected.violations
-    return ()
+    if kind == GRAPH:
+        return _graph_violations(source, site)
+    return component_deployment_violations(source) if kind == COMPONENT else ()
+
+
+def _graph_violations(source: Source, site: Site) -> Sequence[Violation]:
+    """What the rules refuse in any part of a graph; admission stops at the first part, so each is asked alone too."""
+    services: object = source.spec.get("services")
+    parts: list[dict[str, Any]] = [
+        dict(source.spec),
+        _without(source.spec, "pvcs"),
+        _without(source.spec, "pvcs", "restart"),
+    ]
+    if isinstance(services, dict):
+        parts += [{"services": {key: spec}} for key, spec in cast("dict[str, object]", services).items()]
+    found = [one for part in parts for one in graph_violations(replace(source, spec=part), site)]
+    return list(dict.fromkeys(found))
+
+
+def _without(spec: Tree, *members: str) -> dict[str, Any]:
+    """A spec without some of its members."""
+    return {key: value for key, value in spec.items() if key not in members}
 
 
 def _warnings(kind: str, source: Source, site: Site) -> Sequence[str]:
     """What a valid object says in vain."""
-    return graph_warnings(source, site) if kind == GRAPH else []
+    if kind == GRAPH:
+        return graph_warnings(source, site)
+    return component_deployment_warnings(source) if kind == COMPONENT else []
 
 
 def _finding(document: Document, path: str, message: str, severity: Severity = Severity.ERROR) -> Finding:
