@@ -58,7 +58,7 @@ _RECORDERS: Final = {
     ADAPTERS: "dgdscalingadapter",
 }
 
-log: Final[Any] = structlog.get_logger(logger="setup")
+log: Final[Any] = structlog.get_logger("setup")
 
 
 def run(settings: Settings) -> int:

@@ -33,7 +33,7 @@ Listener = Callable[[str, bool], None]
 
 S = TypeVar("S", bound=msgspec.Struct)
 
-_log = structlog.get_logger(logger="capabilities")
+_log = structlog.get_logger("capabilities")
 
 
 class _Version(msgspec.Struct, rename="camel"):

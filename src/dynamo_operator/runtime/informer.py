@@ -56,7 +56,7 @@ _REFUSED = (Forbidden, NotFound, Unauthorized)
 # name=value or name==value, joined by commas; or nothing.
 _EQUALITIES: Final = re.compile(r"([^!=,()\s]+==?[^!=,()\s]*(,|\Z))*")
 
-_log = structlog.get_logger(logger="informer")
+_log = structlog.get_logger("informer")
 
 
 class _ListMeta(msgspec.Struct, rename="camel"):
