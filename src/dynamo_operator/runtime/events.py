@@ -32,7 +32,7 @@ FLUSH_SECONDS: Final = 5.0
 _PENDING = 1000
 _REMEMBERED = 4096
 
-_LOG: Final[Any] = structlog.get_logger(logger="events")
+_LOG: Final[Any] = structlog.get_logger("events")
 
 
 @dataclass(slots=True)

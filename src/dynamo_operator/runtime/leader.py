@@ -25,7 +25,7 @@ LEASE: Final = Resource("coordination.k8s.io", "v1", "Lease", "leases")
 # Candidates spread by up to this share of the retry period, as client-go's do.
 _JITTER: Final = 1.2
 
-_LOG: Final[Any] = structlog.get_logger(logger="leader-election")
+_LOG: Final[Any] = structlog.get_logger("leader-election")
 
 R = TypeVar("R")
 

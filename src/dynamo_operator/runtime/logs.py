@@ -61,6 +61,7 @@ def configure_logs(*, form: Format = "json", levels: Levels | None = None, strea
     destination = stream or sys.stderr
     processors: list[Processor] = [
         structlog.contextvars.merge_contextvars,
+        add_logger_name,
         levels.drop_below,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="%Y-%m-%dT%H:%M:%SZ", utc=True),
@@ -69,12 +70,20 @@ def configure_logs(*, form: Format = "json", levels: Levels | None = None, strea
     ]
     structlog.configure(
         processors=processors,
-        logger_factory=structlog.WriteLoggerFactory(file=destination),
+        logger_factory=lambda *names: _Named(destination, names[0] if names else ""),
         wrapper_class=structlog.make_filtering_bound_logger(0),
         cache_logger_on_first_use=False,
     )
     logging.basicConfig(handlers=[_Forwarder()], level=logging.DEBUG, force=True)
     return levels
+
+
+def add_logger_name(logger: Any, _: str, record: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Structlog processor that tells which logger writes: the name given to ``structlog.get_logger``."""
+    name = getattr(logger, "name", "")
+    if name:
+        record.setdefault("logger", name)
+    return record
 
 
 def render_json(_: Any, __: str, record: Mapping[str, Any]) -> str:
@@ -98,6 +107,14 @@ def _renamed(record: Mapping[str, Any]) -> dict[str, Any]:
     return {name: keys[name] for name in _FIRST if name in keys} | keys
 
 
+class _Named(structlog.WriteLogger):
+    """Writes finished lines, and knows the name that it was asked for by."""
+
+    def __init__(self, file: TextIO, name: str) -> None:
+        super().__init__(file)
+        self.name = name
+
+
 class _Forwarder(logging.Handler):
     """Hands records of the standard library (asyncio, aiohttp) to structlog."""
 
@@ -106,5 +123,5 @@ class _Forwarder(logging.Handler):
         if record.levelno < logging.INFO:
             return
         name = next((name for name, level in reversed(_LEVELS.items()) if record.levelno >= level), "info")
-        log = structlog.get_logger().bind(logger=record.name)
+        log = structlog.get_logger(record.name)
         getattr(log, name)(record.getMessage(), **({"exc_info": record.exc_info} if record.exc_info else {}))

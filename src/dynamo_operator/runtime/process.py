@@ -12,7 +12,7 @@ from typing import Any, Final
 import structlog
 import uvloop
 
-_LOG: Final[Any] = structlog.get_logger(logger="setup")
+_LOG: Final[Any] = structlog.get_logger("setup")
 
 Main = Callable[[asyncio.Event], Awaitable[int]]
 """What the process does: ends soon after the event is set; returns the exit code."""
