@@ -256,4 +256,5 @@ def b64_text(text: str) -> str:
 
 def run_kubectl(control_plane: ControlPlane, proxy: FaultProxy, *arguments: str) -> None:
     command = [str(control_plane.bin / "kubectl"), f"--kubeconfig={proxy.kubeconfig}", *arguments]
-    subprocess.run(command, check=True, capture_output=True)  # noqa: S603
+    answer = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603
+    assert answer.returncode == 0, answer.stderr

@@ -36,6 +36,7 @@ from tests.support.faults import (
 from tests.support.upstream import Upstream, end_to_end
 
 _LOOPBACK = "127.0.0.1"
+_USER = "through-proxy"
 # Reasons that Kubernetes clients expect beside a status.
 _REASONS = {
     409: "Conflict",
@@ -72,11 +73,12 @@ class FaultProxy:
         site = web.TCPSite(runner, _LOOPBACK, 0, ssl_context=self._context(authority) if self._tls else None)
         await site.start()
         port = runner.addresses[0][1]
-        trusted = authority.pair().certificate if self._tls else b""
         server = f"{'https' if self._tls else 'http'}://{_LOOPBACK}:{port}"
-        write_kubeconfig(
-            self.kubeconfig, render_kubeconfig(server=server, authority=trusted, user="through-proxy", pair=None)
-        )
+        trusted = authority.pair().certificate if self._tls else b""
+        config = render_kubeconfig(server=server, authority=trusted, user=_USER, pair=None)
+        # The same credentials: a token passes through, and kubectl asks for a password where it finds none.
+        config["users"] = [{"name": _USER, "user": self._upstream.user}]
+        write_kubeconfig(self.kubeconfig, config)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -194,7 +196,7 @@ class FaultProxy:
             self._changed.notify_all()
 
     def _context(self, authority: Any) -> ssl.SSLContext:
-        authority.issue_server("fault-proxy", hosts=("localhost",), addresses=(_LOOPBACK,)).write(self._folder, "proxy")
+        authority.issue_server("localhost", hosts=("localhost",), addresses=(_LOOPBACK,)).write(self._folder, "proxy")
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         context.load_cert_chain(self._folder / "proxy.crt", self._folder / "proxy.key")
         return context

@@ -16,6 +16,7 @@ from yarl import URL
 _HOP_BY_HOP = frozenset(
     {"connection", "content-length", "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
 )
+_PATHS = ("client-certificate", "client-key", "tokenFile")
 _NO_LIMIT = aiohttp.ClientTimeout(total=None)
 
 
@@ -31,7 +32,9 @@ class Upstream:
         config = yaml.safe_load(kubeconfig.read_text())
         context = _named(config["contexts"], config["current-context"])["context"]
         self._cluster = _named(config["clusters"], context["cluster"])["cluster"]
-        self._user = _named(config["users"], context["user"])["user"]
+        user = _named(config["users"], context["user"])["user"]
+        # Paths in a kubeconfig are relative to it; `user` is written into another one.
+        self.user = {k: str(kubeconfig.parent / v) if k in _PATHS else v for k, v in user.items()}
         self._kubeconfig, self._folder = kubeconfig, folder
 
     async def __aenter__(self) -> Self:
@@ -47,8 +50,8 @@ class Upstream:
         """The API server's answer, its body not yet read."""
         passed = end_to_end(headers)
         session = self._as_requester if "Authorization" in passed else self._as_user
-        if "token" in self._user:
-            passed.setdefault("Authorization", f"Bearer {self._user['token']}")
+        if "token" in self.user:
+            passed.setdefault("Authorization", f"Bearer {self.user['token']}")
         url = URL(self._cluster["server"] + path, encoded=True)
         return await session.request(method, url, headers=passed, data=body or None, allow_redirects=False)
 
@@ -63,7 +66,7 @@ class Upstream:
     def _tls(self, *, certificate: bool) -> ssl.SSLContext:
         authority = self._file(self._cluster, "certificate-authority")
         context = ssl.create_default_context(cafile=authority)
-        pair = self._file(self._user, "client-certificate"), self._file(self._user, "client-key")
+        pair = self._file(self.user, "client-certificate"), self._file(self.user, "client-key")
         if certificate and pair[0]:
             context.load_cert_chain(*pair)
         return context
