@@ -88,7 +88,7 @@ def add_logger_name(logger: Any, _: str, record: MutableMapping[str, Any]) -> Mu
 
 def render_json(_: Any, __: str, record: Mapping[str, Any]) -> str:
     """One JSON object in a line, the standing keys first."""
-    return json.dumps(_renamed(record), default=str, ensure_ascii=False) + "\n"
+    return json.dumps(_renamed(record), default=str, ensure_ascii=False)
 
 
 def render_console(_: Any, __: str, record: Mapping[str, Any]) -> str:
@@ -99,7 +99,7 @@ def render_console(_: Any, __: str, record: Mapping[str, Any]) -> str:
     if keys:
         parts.append(json.dumps(keys, default=str, ensure_ascii=False))
     lines = "\t".join(part for part in parts if part)
-    return f"{lines}\n{stacktrace}\n" if stacktrace else f"{lines}\n"
+    return f"{lines}\n{stacktrace}" if stacktrace else lines
 
 
 def _renamed(record: Mapping[str, Any]) -> dict[str, Any]:

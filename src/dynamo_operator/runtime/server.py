@@ -64,10 +64,10 @@ async def serving(app: web.Application, address: Address) -> AsyncGenerator[Addr
 
     Raises OSError when the address cannot be bound.
     """
-    runner = web.AppRunner(app, access_log=None, handle_signals=False)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=5)
     await runner.setup()
     try:
-        site = web.TCPSite(runner, address.host or None, address.port, shutdown_timeout=5)
+        site = web.TCPSite(runner, address.host or None, address.port)
         await site.start()
         yield Address(address.host, runner.addresses[0][1])
     finally:
