@@ -43,13 +43,13 @@ def component_deployment_violations(source: Source) -> tuple[Violation, ...]:
     return () if violation is None else (violation,)
 
 
-def component_deployment_warnings(source: Source, site: Site) -> list[str]:
+def component_deployment_warnings(source: Source) -> list[str]:
     """What a valid component deployment says in vain.
 
     That its Dynamo namespace is replaced is only said where the value changes, so not to the operator itself.
     """
     spec = _parsed(source)
-    effective = _dynamo_namespace(source, spec, site)
+    effective = dynamo_namespace(source.namespace, source.graph, shared=spec.global_dynamo_namespace)
     told = spec.dynamo_namespace if spec.dynamo_namespace != effective else None
     return component_warnings(structs.replace(spec, dynamo_namespace=told), "spec", effective)
 
