@@ -23,6 +23,10 @@ def document(kind: str, spec: dict[str, Any]) -> dict[str, Any]:
     return {"apiVersion": "nvidia.com/v1alpha1", "kind": kind, "metadata": {"name": "x", "any": None}, "spec": spec}
 
 
+NAME_RULE = "must be lower-case letters, digits, dashes and dots, at most 253, with a letter or digit at both ends"
+NAMED = {"apiVersion": "nvidia.com/v1alpha1", "metadata": {"name": "x"}}
+
+
 MAIN = "spec.services[Worker].extraPodSpec.mainContainer"
 
 ROWS = [
@@ -74,8 +78,12 @@ ROWS = [
      f'must be one of {", ".join(BY_NAME)}, not "DynamoModl"; did you mean DynamoModel?'),
     ("other version", {"apiVersion": "nvidia.com/v1", "kind": "DynamoModel"}, "apiVersion",
      'must be nvidia.com/v1alpha1, not "nvidia.com/v1"'),
-    ("adapter without spec", {"apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoGraphDeploymentScalingAdapter"},
+    ("adapter without spec", NAMED | {"kind": "DynamoGraphDeploymentScalingAdapter"},
      "spec", "is required"),
+    ("no name", graph() | {"metadata": {}}, "metadata.name", "is required"),
+    ("no metadata", graph() | {"metadata": None}, "metadata.name", "is required"),
+    ("name that Kubernetes does not take", graph() | {"metadata": {"name": "My_Graph"}}, "metadata.name",
+     f'{NAME_RULE}, not "My_Graph"'),
     ("long value: shortened", graph(backendFramework="x" * 80), "spec.backendFramework",
      f'must be one of sglang, vllm, trtllm, not "{"x" * 56}...'),
 ]  # fmt: skip
@@ -83,7 +91,7 @@ ROWS = [
 
 @pytest.mark.parametrize(("value", "path", "message"), [pytest.param(*row[1:], id=row[0]) for row in ROWS])
 def test_fault(value: dict[str, Any], path: str, message: str) -> None:
-    assert validate_document(value) == [Finding(path, message)]
+    assert [finding[:2] for finding in validate_document(value)] == [(path, message)]
 
 
 CONDITION = {"type": "Ready", "status": "True", "reason": "Fine", "message": "", "lastTransitionTime": "2024-01-01"}
@@ -103,8 +111,9 @@ def test_fault_in_a_status(change: dict[str, Any], path: str, message: str) -> N
 
 
 FINE = [
-    ("no spec: the webhook's rules say what is missing", {"apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoModel"}),
+    ("no spec: the webhook's rules say what is missing", NAMED | {"kind": "DynamoModel"}),
     ("empty service", service()),
+    ("name that the API server makes up", graph() | {"metadata": {"generateName": "x-"}}),
     ("empty multinode: defaulted before it is checked", service(multinode={})),
     ("null members: dropped before they are checked", service(replicas=None, multinode=None)),
     ("variables of this API may repeat a name", graph(envs=[{"name": "A"}, {"name": "A"}])),
@@ -123,7 +132,15 @@ FINE = [
 
 @pytest.mark.parametrize("value", [pytest.param(row[1], id=row[0]) for row in FINE])
 def test_nothing_to_say(value: dict[str, Any]) -> None:
-    assert [finding for finding in validate_document(value) if finding.path != "spec"] == []
+    assert validate_document(value) == []
+
+
+def test_only_unknown_fields_are_dropped_instead_of_refused() -> None:
+    faults = validate_document(service(replicas="two", replica=2))
+    assert [(fault.path.rsplit(".", 1)[-1], fault.dropped) for fault in faults] == [
+        ("replica", True),
+        ("replicas", False),
+    ]
 
 
 def test_all_faults_are_found_at_once_in_the_order_of_their_paths() -> None:

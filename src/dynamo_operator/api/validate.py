@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache
@@ -17,12 +18,18 @@ from dynamo_operator.api.meta import QUANTITY_SCHEMA
 from dynamo_operator.api.schema import Schema
 from dynamo_operator.api.v1alpha1.graph_deployment import PVC
 
+_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+
 
 class Finding(NamedTuple):
-    """One thing that is wrong with a document: where, and what."""
+    """One thing that is wrong with a document: where, and what.
+
+    ``dropped``: an API server leaves the field out with a warning, and takes the rest; everything else it refuses.
+    """
 
     path: str
     message: str
+    dropped: bool = False
 
     def __str__(self) -> str:
         """As users read it."""
@@ -37,7 +44,7 @@ def validate_document(document: Mapping[str, Any]) -> list[Finding]:
     schema = _schema(name)
     value = completed(schema, document)
     refused = [_translated(schema, error) for error in _validator(name).iter_errors(value)]
-    return sorted({*refused, *_walk(schema, value, "")})
+    return sorted({*refused, *_misnamed(value), *_walk(schema, value, "")})
 
 
 def _foreign(document: Mapping[str, Any]) -> list[Finding]:
@@ -47,6 +54,20 @@ def _foreign(document: Mapping[str, Any]) -> list[Finding]:
     if version != f"{GROUP}/{VERSION}":
         return [Finding("apiVersion", f"must be {GROUP}/{VERSION}, not {_shown(version)}")]
     return []
+
+
+def _misnamed(document: Mapping[str, Any]) -> Iterator[Finding]:
+    """What is wrong with the object's name: Kubernetes' rule for it, which no CRD repeats."""
+    given = document.get("metadata")
+    metadata: dict[str, Any] = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+    name = metadata.get("name")
+    if name is None and metadata.get("generateName"):
+        return
+    if name is None:
+        yield Finding("metadata.name", "is required")
+    elif not isinstance(name, str) or len(name) > 253 or not _NAME.fullmatch(name):
+        rule = "must be lower-case letters, digits, dashes and dots, at most 253, with a letter or digit at both ends"
+        yield Finding("metadata.name", f"{rule}, not {_shown(name)}")
 
 
 @cache
@@ -164,7 +185,8 @@ def _walk_members(schema: Schema, value: dict[str, Any], path: str) -> Iterator[
         elif "additionalProperties" in schema:
             yield from _walk(schema["additionalProperties"], member, f"{path}[{name}]")
         elif not schema.get("x-kubernetes-preserve-unknown-fields"):
-            yield Finding(_member(path, name), f"is not a known field and would be dropped{_nearest(name, properties)}")
+            hint = _nearest(name, properties)
+            yield Finding(_member(path, name), f"is not a known field and would be dropped{hint}", dropped=True)
 
 
 def _repeated(schema: Schema, items: list[Any], path: str) -> Iterator[Finding]:
