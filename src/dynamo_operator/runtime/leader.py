@@ -128,13 +128,14 @@ class Election:
 
     async def _keep(self) -> None:
         """Renew until that failed for the renew deadline, or another one holds the lease."""
-        deadline = self._clock.monotonic() + self._as.renew_deadline
+        patience = self._as.retry_period + self._as.renew_deadline
+        deadline = self._clock.monotonic() + patience
         while True:
             await self._clock.sleep(max(0.0, min(self._as.retry_period, deadline - self._clock.monotonic())))
             remaining = deadline - self._clock.monotonic()
             if remaining > 0 and await self._attempt(remaining):
                 # The wait before the next renewal does not count, as in client-go.
-                deadline = self._clock.monotonic() + self._as.retry_period + self._as.renew_deadline
+                deadline = self._clock.monotonic() + patience
             elif remaining <= 0 or self.holder not in ("", self._as.identity):
                 return
 
