@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from dynamo_operator.runtime.backoff import Backoff, spread
 from dynamo_operator.runtime.errors import Gone
-from dynamo_operator.runtime.watch import LineSplitter, parse_event, parse_metadata
+from dynamo_operator.runtime.watch import LineSplitter, parse_event, parse_identity
 from tests.support.peer import event, status
 
 
@@ -46,7 +46,7 @@ def test_a_line_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_events() -> None:
     parsed = parse_event(event("ADDED", {"metadata": {"name": "x"}}))
     assert parsed.type == "ADDED"
-    assert parse_metadata(parsed.object).metadata.name == "x"
+    assert parse_identity(parsed.object).name == "x"
     with pytest.raises(Gone, match="too old"):
         parse_event(event("ERROR", status(410, "Expired", "too old")))
 

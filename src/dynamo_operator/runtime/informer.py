@@ -30,7 +30,7 @@ from dynamo_operator.runtime.errors import (
 from dynamo_operator.runtime.resource import Key, Resource
 from dynamo_operator.runtime.store import Change, Index, Store
 from dynamo_operator.runtime.views import Viewed
-from dynamo_operator.runtime.watch import ADDED, BOOKMARK, DELETED, MODIFIED, parse_event, parse_metadata
+from dynamo_operator.runtime.watch import ADDED, BOOKMARK, DELETED, MODIFIED, parse_event, parse_identity
 
 __all__ = ["Change", "Informer"]
 
@@ -286,9 +286,9 @@ class Informer(Generic[T]):
         """Take in one line of a watch. Raises the error that the server sent in it."""
         try:
             event = parse_event(line)
-            said = parse_metadata(event.object).metadata
-            version = int(said.resource_version)
-        except (msgspec.MsgspecError, ValueError) as error:
+            said = parse_identity(event.object)
+            version = said.version
+        except ValueError as error:
             self._garbled(line, error)
             return
         if event.type == DELETED:
@@ -353,7 +353,7 @@ def _parse_list(page: bytes, resource: Resource) -> _List:
     try:
         listed = _LIST.decode(page)
         int(listed.metadata.resource_version)
-    except (msgspec.MsgspecError, ValueError) as error:
+    except ValueError as error:
         message = f"the list makes no sense: {error}"
         raise Unreachable(reason="Garbled", message=message, request=f"GET {resource.path()}") from error
     return listed
@@ -362,7 +362,7 @@ def _parse_list(page: bytes, resource: Resource) -> _List:
 def _salvage(body: bytes) -> Key | None:
     """The key of an object that cannot be read otherwise."""
     try:
-        key = parse_metadata(body).metadata.key
-    except (msgspec.MsgspecError, ValueError):
+        key = parse_identity(body).key
+    except ValueError:
         return None
     return key if key.name else None

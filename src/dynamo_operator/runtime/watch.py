@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Raw
 
 from dynamo_operator.runtime.errors import parse_error
-from dynamo_operator.runtime.views import Metadata
+from dynamo_operator.runtime.resource import Key
 
 # Event types; the API server writes them.
 ADDED: Final = "ADDED"
@@ -55,7 +55,32 @@ class Event(msgspec.Struct, gc=False):
 
 
 _EVENT = msgspec.json.Decoder(Event)
-_METADATA = msgspec.json.Decoder(Metadata)
+
+
+class Identity(msgspec.Struct, gc=False, rename="camel"):
+    """Which object in which version; read on its own, so that an object that fits no view can still be named."""
+
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+
+    @property
+    def key(self) -> Key:
+        """Namespace and name."""
+        return Key(self.namespace, self.name)
+
+    @property
+    def version(self) -> int:
+        """The resource version. Raises ValueError when it is no number."""
+        return int(self.resource_version)
+
+
+class _Identified(msgspec.Struct, gc=False):
+    metadata: Identity
+
+
+_IDENTIFIED = msgspec.json.Decoder(_Identified)
 
 
 def parse_event(line: bytes) -> Event:
@@ -66,9 +91,9 @@ def parse_event(line: bytes) -> Event:
     return event
 
 
-def parse_metadata(obj: bytes | Raw) -> Metadata:
-    """The metadata of any object. Raises ValueError when there is none."""
-    return _METADATA.decode(obj)
+def parse_identity(obj: bytes | Raw) -> Identity:
+    """Which object this is. Raises ValueError when it has no metadata."""
+    return _IDENTIFIED.decode(obj).metadata
 
 
 def raise_status(body: bytes) -> NoReturn:
