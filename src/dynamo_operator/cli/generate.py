@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.resources import files
 from pathlib import Path
 
 import click
 
-from dynamo_operator.api.crd import crd_yaml
 from dynamo_operator.api.kinds import KINDS
 from dynamo_operator.api.reference import reference_markdown
 from dynamo_operator.cli.messages import write_error, write_note
 from dynamo_operator.cli.screen import write_code
 from dynamo_operator.settings.reference import settings_markdown
 
-_CHECK = click.option(
-    "--check", is_flag=True, help="Compare the files in that folder instead; exit code 1 if they differ."
-)
 _TO = click.option("--to", type=click.Path(file_okay=False, path_type=Path), help="Write files into this folder.")
 
 
@@ -27,22 +24,30 @@ def generate() -> None:
 
 @generate.command()
 @_TO
-@_CHECK
-def crds(to: Path | None, *, check: bool) -> None:
+def crds(to: Path | None) -> None:
     """Write the CustomResourceDefinitions, ready for `kubectl apply --server-side -f -`."""
-    files = {f"{kind.plural}.yaml": crd_yaml(kind) for kind in KINDS}
-    if not _filed(files, to, check=check):
-        write_code("".join(f"---\n{text}" for text in files.values()), "yaml")
+    folder = files("dynamo_operator.api") / "crds"
+    definitions = {f"{kind.plural}.yaml": (folder / f"{kind.plural}.yaml").read_text("utf-8") for kind in KINDS}
+    if to:
+        _write_files(definitions, to)
+    else:
+        write_code("".join(f"---\n{text}" for text in definitions.values()), "yaml")
 
 
 @generate.command()
 @_TO
-@_CHECK
+@click.option("--check", is_flag=True, help="Compare the files in that folder instead; exit code 1 if they differ.")
 def docs(to: Path | None, *, check: bool) -> None:
     """Write the reference pages of the API and of the settings, as Markdown."""
-    files = reference_pages()
-    if not _filed(files, to, check=check):
-        click.echo("\n".join(files.values()))
+    pages = reference_pages()
+    if to is None and check:
+        raise click.UsageError("--check needs --to")
+    if to is None:
+        click.echo("\n".join(pages.values()))
+    elif check:
+        _check_files(pages, to)
+    else:
+        _write_files(pages, to)
 
 
 def reference_pages() -> Mapping[str, str]:
@@ -50,20 +55,9 @@ def reference_pages() -> Mapping[str, str]:
     return {"api.md": reference_markdown(), "settings.md": settings_markdown()}
 
 
-def _filed(files: Mapping[str, str], folder: Path | None, *, check: bool) -> bool:
-    """Write or compare the files in a folder; False when none was named and they are wanted on standard output."""
-    if folder is None and check:
-        raise click.UsageError("--check needs --to")
-    if folder is not None and check:
-        _check_files(files, folder)
-    elif folder is not None:
-        _write_files(files, folder)
-    return folder is not None
-
-
-def _check_files(files: Mapping[str, str], folder: Path) -> None:
+def _check_files(pages: Mapping[str, str], folder: Path) -> None:
     """End with exit code 1 and the names of the files that are not what they should be."""
-    stale = [name for name, text in files.items() if not _holds(folder / name, text)]
+    stale = [name for name, text in pages.items() if not _holds(folder / name, text)]
     for name in stale:
         write_error(f"{folder / name} is not what its source makes; run `make generate` and commit the result")
     if stale:
@@ -75,9 +69,9 @@ def _holds(path: Path, text: str) -> bool:
     return path.is_file() and path.read_text(encoding="utf-8") == text
 
 
-def _write_files(files: Mapping[str, str], folder: Path) -> None:
+def _write_files(texts: Mapping[str, str], folder: Path) -> None:
     """Write all files and name them."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in files.items():
+    for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
         write_note(str(folder / name))

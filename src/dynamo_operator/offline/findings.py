@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import reduce
 from typing import Any, cast
 
 from dynamo_operator.api.validate import validate_document
 from dynamo_operator.check.component_deployment import component_deployment_violations, component_deployment_warnings
 from dynamo_operator.check.graph_deployment import graph_violations, graph_warnings
-from dynamo_operator.domain.manifest import Tree
+from dynamo_operator.domain.manifest import Manifest, Tree
 from dynamo_operator.domain.outcome import Violation
 from dynamo_operator.domain.site import Site
 from dynamo_operator.domain.source import Source
-from dynamo_operator.offline.documents import Document, Flaw
+from dynamo_operator.offline.documents import Document, Flaw, segments
 from dynamo_operator.offline.rendering import COMPONENT, GRAPH
 from dynamo_operator.offline.sources import source_of
 
@@ -57,11 +59,30 @@ def findings_of(document: Document, site: Site, *, namespace: str) -> list[Findi
     """Everything about one document: what its schema refuses, what our rules refuse, what is said in vain."""
     wrong = [(found.path, found.message) for found in validate_document(document.manifest)]
     paths = {path for path, _ in wrong}
-    source = source_of(document.manifest, namespace)
+    source = source_of(_sound_part(document.manifest, paths), namespace)
     rules = [(one.path, one.message) for one in _violations(document.kind, source, site) if one.path not in paths]
     errors = [_finding(document, path, message) for path, message in wrong + rules]
     warnings = () if errors else _warnings(document.kind, source, site)
     return errors + [_finding(document, "", message, Severity.WARNING) for message in warnings]
+
+
+def _sound_part(manifest: Manifest, paths: Iterable[str]) -> Manifest:
+    """A manifest without the members that its schema refuses, so that they do not hide what the rules refuse."""
+    sound = deepcopy(manifest)
+    for path in paths:
+        *above, last = segments(path) or [""]
+        holder = reduce(_member, above, cast("object", sound))
+        if isinstance(holder, dict):
+            cast("dict[str, Any]", holder).pop(last, None)
+    return sound
+
+
+def _member(holder: object, key: str) -> object:
+    """The member of a map or a list, None when there is no such member."""
+    if isinstance(holder, list):
+        items = cast("list[object]", holder)
+        return items[int(key)] if key.isdigit() and int(key) < len(items) else None
+    return cast("dict[str, object]", holder).get(key) if isinstance(holder, dict) else None
 
 
 def _violations(kind: str, source: Source, site: Site) -> Sequence[Violation]:

@@ -1,0 +1,210 @@
+"""The commands, as users call them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from dynamo_operator import __version__
+from dynamo_operator.cli.tree import COMMANDS, tree
+from dynamo_operator.settings import Settings
+
+GRAPH = """\
+apiVersion: nvidia.com/v1alpha1
+kind: DynamoGraphDeployment
+metadata: {name: llm}
+spec:
+  services:
+    Frontend: {componentType: frontend, replicas: 1}
+"""
+BROKEN = GRAPH + "    Worker:\n      replicas: two\n      ingress: {enabled: true}\n"
+VAIN = GRAPH + "    Worker:\n      autoscaling: {}\n"
+SERVICE = "---\napiVersion: v1\nkind: Service\nmetadata: {name: other}\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name, text in {"graph": GRAPH + SERVICE, "broken": BROKEN, "vain": VAIN, "torn": "a: ["}.items():
+        (tmp_path / f"{name}.yaml").write_text(text)
+    (tmp_path / "binary.yaml").write_bytes(b"\xff")
+    (tmp_path / "empty").mkdir()
+    return tmp_path
+
+
+def call(*words: str, stdin: str | None = None) -> Result:
+    return CliRunner().invoke(tree, list(words), input=stdin, env={"KUBECONFIG": "", "INTERNAL_IMAGES_DEBUGGER": ""})
+
+
+def test_help_names_every_command() -> None:
+    said = call("--help").output
+    assert all(command in said for command in COMMANDS)
+
+
+def test_an_unknown_command_is_refused() -> None:
+    assert call("deploy").exit_code == 2
+
+
+def test_version_for_people_and_for_programs() -> None:
+    assert call("version").stdout.startswith(f"dynamo-operator {__version__} (nvidia.com/v1alpha1")
+    assert json.loads(call("version", "-o", "json").stdout)["version"] == __version__
+    assert yaml.safe_load(call("version", "-o", "yaml").stdout)["api"] == "nvidia.com/v1alpha1"
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[Settings]:
+    seen: list[Settings] = []
+    composition = SimpleNamespace(run=lambda settings: seen.append(settings) or 3)
+    monkeypatch.setitem(sys.modules, "dynamo_operator.bootstrap", composition)
+    monkeypatch.setattr("dynamo_operator.bootstrap", composition, raising=False)
+    return seen
+
+
+def test_run_hands_its_settings_to_bootstrap_and_ends_with_its_code(started: list[Settings]) -> None:
+    assert call("run", "-planner-cluster-role-name", "planner", "--leader-elect=f").exit_code == 3
+    assert started[0].planner_cluster_role == "planner"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        pytest.param(["--nope"], 2, "run: unknown flag --nope", id="unknown flag: exit 2"),
+        pytest.param([], 1, "run: --planner-cluster-role-name is required", id="missing setting: exit 1"),
+        pytest.param(["--config=absent.yaml"], 1, "run: --config: cannot read absent.yaml", id="no such file: exit 1"),
+    ],
+)
+def test_run_refuses_with_the_reason(words: list[str], code: int, said: str, started: list[Settings]) -> None:
+    result = call("run", *words)
+    assert (result.exit_code, started) == (code, [])
+    assert said in result.stderr
+
+
+def test_run_explains_its_flags() -> None:
+    result = call("run", "-help")
+    assert result.exit_code == 0
+    assert "--grove-termination-delay DURATION" in result.stdout
+
+
+@pytest.mark.usefixtures("folder")
+def test_render_writes_yaml_in_the_order_of_application_and_says_whose_it_is() -> None:
+    result = call("render", "graph.yaml", "-n", "demo", "--", "--natsAddr=nats://n:4222")
+    manifests = [one for one in yaml.safe_load_all(result.stdout) if one]
+    assert result.exit_code == 0
+    assert [one["kind"] for one in manifests][-2:] == ["Deployment", "Service"]
+    assert "# owned by DynamoComponentDeployment demo/llm-frontend\n" in result.stdout
+    assert "nats://n:4222" in result.stdout
+    assert "graph.yaml:8: Service/other: nothing to render, passed over" in result.stderr
+
+
+@pytest.mark.usefixtures("folder")
+def test_render_gives_the_same_bytes_from_a_file_and_from_standard_input() -> None:
+    assert call("render", "graph.yaml").stdout == call("render", "-", stdin=GRAPH).stdout
+
+
+@pytest.mark.usefixtures("folder")
+def test_render_as_json_is_one_list() -> None:
+    rendered: dict[str, Any] = json.loads(call("render", "graph.yaml", "-o", "json").stdout)
+    assert rendered["kind"] == "List"
+    assert rendered["items"][0]["kind"] == "ServiceAccount"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        pytest.param(["broken.yaml"], 1, "broken.yaml:1: DynamoGraphDeployment/llm: ", id="refused graph: exit 1"),
+        pytest.param(["torn.yaml"], 2, "torn.yaml:2: not valid YAML", id="broken YAML: exit 2"),
+        pytest.param(["absent.yaml"], 2, "absent.yaml: no such file or directory", id="no such file: exit 2"),
+        pytest.param(["binary.yaml"], 2, "binary.yaml: not text in UTF-8", id="no text: exit 2"),
+        pytest.param(["empty"], 2, "empty: no file that ends in", id="folder without manifests: exit 2"),
+        pytest.param(["graph.yaml", "--cluster=moon"], 2, "unknown moon; use istio", id="unknown add-on: exit 2"),
+        pytest.param(["graph.yaml", "--cluster=plain,lws"], 2, "plain offers none", id="plain and more: exit 2"),
+        pytest.param(["graph.yaml", "--", "--nope"], 2, "unknown flag --nope", id="unknown setting: exit 2"),
+        pytest.param(["graph.yaml", "--config=absent"], 2, "cannot read absent", id="no settings file: exit 2"),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_render_refuses_with_the_reason(words: list[str], code: int, said: str) -> None:
+    result = call("render", *words)
+    assert result.exit_code == code
+    assert said in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        pytest.param(["graph.yaml"], 0, "", id="all well: silence"),
+        pytest.param(
+            ["broken.yaml"],
+            1,
+            "broken.yaml:9: DynamoGraphDeployment/llm: spec.services[Worker].ingress.host is required",
+            id="broken: each place",
+        ),
+        pytest.param(["vain.yaml"], 0, "warning: spec.services[Worker].autoscaling", id="in vain: a warning"),
+        pytest.param(["vain.yaml", "--strict"], 1, "autoscaling", id="in vain and strict: exit 1"),
+        pytest.param(["torn.yaml"], 2, "torn.yaml:2: not valid YAML", id="broken YAML: exit 2"),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_validate_in_a_pipe(words: list[str], code: int, said: str) -> None:
+    result = call("validate", *words)
+    assert result.exit_code == code
+    assert said in result.stdout
+
+
+@pytest.mark.usefixtures("folder")
+def test_validate_takes_folders_and_sums_up() -> None:
+    Path("binary.yaml").unlink()
+    result = call("validate", ".")
+    assert "graph.yaml:8: Service: passed over" in result.stderr
+    assert result.stderr.splitlines()[-1].startswith("3 objects checked")
+
+
+@pytest.mark.usefixtures("folder")
+def test_validate_refuses_files_that_cannot_be_read() -> None:
+    result = call("validate", "absent.yaml")
+    assert (result.exit_code, result.stdout) == (2, "")
+
+
+@pytest.mark.usefixtures("folder")
+def test_validate_for_programs() -> None:
+    records = json.loads(call("validate", "broken.yaml", "-o", "json").stdout)
+    host = next(one for one in records if one["path"] == "spec.services[Worker].ingress.host")
+    assert (host["file"], host["line"], host["severity"]) == ("broken.yaml", 9, "error")
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_terminal_gets_a_table_and_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"FORCE_COLOR": "1", "TERM": "xterm-256color", "COLUMNS": "200"}.items():
+        monkeypatch.setenv(name, value)
+    assert "where" in call("validate", "vain.yaml").stdout
+    assert "where" not in call("validate", "graph.yaml").stdout
+    assert "\x1b[" in call("render", "graph.yaml").stdout
+
+
+def test_generate_writes_definitions(tmp_path: Path) -> None:
+    assert call("generate", "crds").stdout.count("\nkind: CustomResourceDefinition") == 6
+    assert call("generate", "crds", "--to", str(tmp_path)).exit_code == 0
+    assert len(list(tmp_path.glob("*.yaml"))) == 6
+
+
+def test_generate_writes_and_compares_pages(tmp_path: Path) -> None:
+    assert "# Settings" in call("generate", "docs").stdout
+    assert call("generate", "docs", "--to", str(tmp_path)).exit_code == 0
+    assert call("generate", "docs", "--to", str(tmp_path), "--check").exit_code == 0
+    (tmp_path / "settings.md").write_text("old")
+    stale = call("generate", "docs", "--to", str(tmp_path), "--check")
+    assert (stale.exit_code, "settings.md is not what its source makes" in stale.stderr) == (1, True)
+    assert call("generate", "docs", "--check").exit_code == 2
+
+
+def test_the_package_starts_as_a_module() -> None:
+    called = subprocess.run([sys.executable, "-m", "dynamo_operator", "version"], capture_output=True, check=True)
+    assert called.stdout.startswith(b"dynamo-operator ")
