@@ -82,6 +82,10 @@ def test_other_fields(title: str, field: str, given: object, wanted: object) -> 
     assert rendered_main(component(main_container={field: given}))[field] == wanted
 
 
+def test_resources_are_given_but_empty_and_they_are_left_out() -> None:
+    assert "resources" not in rendered_main(component(main_container={"resources": {}}))
+
+
 def test_a_secret_for_the_environment_is_named_and_it_follows_the_users_sources() -> None:
     own = {"configMapRef": {"name": "settings"}}
     main = rendered_main(component(env_from_secret="token", main_container={"envFrom": [own]}))

@@ -27,7 +27,7 @@ _HANDLERS: Final = ("exec", "grpc", "httpGet", "tcpSocket")
 def render_container(component: Component, site: Site, defaults: Defaults, backend: Backend) -> Manifest:
     """The main container as it starts without the backend's say.
 
-    Empty lists are left out; an empty object may mean something (``securityContext: {}``).
+    What is empty is left out, but for objects that the API keeps even so (``securityContext: {}``).
 
     Raises Unrenderable for resources that are no quantities and mounts without a place.
     """
@@ -38,7 +38,7 @@ def render_container(component: Component, site: Site, defaults: Defaults, backe
         container["envFrom"] = [*container.get("envFrom", ()), {"secretRef": {"name": component.env_from_secret}}]
     container["env"] = _environment(component, site, defaults)
     container["volumeMounts"] = [*container.get("volumeMounts", ()), *render_mounts(component, backend)]
-    return {key: value for key, value in container.items() if value != []}
+    return {key: value for key, value in container.items() if value != [] and (key, value) != ("resources", {})}
 
 
 def launch_of(container: Tree, component: Component, backend: Backend, placement: Placement) -> Launch:
