@@ -54,13 +54,14 @@ class Stream:
 
 
 class Peer:
-    """Answers lists, watches and everything else from three queues; then with an empty object, or silence."""
+    """Answers watches, fixed paths, lists and all else from queues; then with silence, or an empty object."""
 
     def __init__(self) -> None:
         self.asked: list[Asked] = []
         self.answers: deque[Answer | Callable[[Asked], Answer]] = deque()
         self.lists: deque[Answer | Callable[[Asked], Answer]] = deque()
         self.watches: deque[Stream | Answer] = deque()
+        self.routes: dict[str, Answer] = {}
         self.url = ""
         self._closing = asyncio.Event()
 
@@ -77,6 +78,8 @@ class Peer:
         if "watch" in asked.query:
             said = self.watches.popleft() if self.watches else Stream([STALL])
             return await (self._stream(request, said) if isinstance(said, Stream) else self._whole(request, said))
+        if asked.path in self.routes:
+            return await self._whole(request, self.routes[asked.path])
         queue = self.lists if "limit" in asked.query or self.lists else self.answers
         said = queue.popleft() if queue else Answer()
         return await self._whole(request, said(asked) if callable(said) else said)
