@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import msgspec
@@ -74,6 +75,7 @@ class Api:
         return self.put(Key(namespace, manifest["metadata"]["name"]), manifest)
 
     async def apply(self, resource: Resource, key: Key, manifest: dict[str, Any], **how: Any) -> bytes:
+        await asyncio.sleep(0)
         self._called("apply", key, how["field_manager"], how.get("force", True))
         return self.put(key, manifest)
 

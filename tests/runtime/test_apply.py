@@ -1,5 +1,6 @@
 """Applying, pruning and releasing objects, seen at the boundary to the API server."""
 
+import asyncio
 import copy
 from typing import Any
 
@@ -133,6 +134,14 @@ async def test_unseen_object_stands_in_the_way_it_is_read_and_refused_when_forei
     with pytest.raises(Foreign):
         await bed.applier.apply_all(GRAPH, [Wanted(SERVICE, service())])
     assert bed.api.verbs == ["apply", "get"]
+
+
+async def test_two_parents_want_one_name_at_once_the_second_is_refused() -> None:
+    bed = Bed()
+    work = [bed.applier.apply_all(owner, [Wanted(SERVICE, service())]) for owner in (GRAPH, OTHER)]
+    first, second = await asyncio.gather(*work, return_exceptions=True)
+    assert isinstance(first, list)
+    assert isinstance(second, Foreign)
 
 
 async def test_one_fails_the_others_are_applied_and_the_first_error_is_raised() -> None:

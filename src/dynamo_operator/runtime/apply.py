@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeVar, cast
+from weakref import WeakValueDictionary
 
 import msgspec
 
@@ -87,6 +88,7 @@ class Applier:
         self._hash_annotation = hash_annotation
         self._slots = asyncio.Semaphore(concurrency)
         self._records: dict[tuple[Resource, Key], dict[str, _Record]] = {}
+        self._locks: WeakValueDictionary[tuple[Resource, Key], asyncio.Lock] = WeakValueDictionary()
         for informer in informers.values():
             informer.subscribe(self._forget_vanished)
 
@@ -190,6 +192,11 @@ class Applier:
         return Applied(stamped.wanted, live, "unchanged")
 
     async def _apply_one(self, stamped: Stamped, on_action: OnAction | None) -> Applied:
+        # Two parents that want the same name must see each other's object, not both find none.
+        async with self._locks.setdefault((stamped.wanted.resource, stamped.key), asyncio.Lock()):
+            return await self._apply_alone(stamped, on_action)
+
+    async def _apply_alone(self, stamped: Stamped, on_action: OnAction | None) -> Applied:
         live = await self._live(stamped.wanted.resource, stamped.key)
         if stamped.wanted.create_only:
             body = live or await self._create(stamped)
