@@ -10,7 +10,7 @@ import pytest
 from dynamo_operator.runtime.apply import Foreign, Wanted
 from dynamo_operator.runtime.errors import AlreadyExists, Conflict, Forbidden, Invalid, NotFound
 from dynamo_operator.runtime.resource import Key, Resource
-from dynamo_operator.runtime.views import OwnerReference
+from dynamo_operator.runtime.views import Body, OwnerReference
 from tests.runtime.objects import CONFIG, GRAPH, HASH, OTHER, SERVICE, Bed, service
 
 S = Key("n", "s")
@@ -134,6 +134,23 @@ async def test_unseen_object_stands_in_the_way_it_is_read_and_refused_when_forei
     with pytest.raises(Foreign):
         await bed.applier.apply_all(GRAPH, [Wanted(SERVICE, service())])
     assert bed.api.verbs == ["apply", "get"]
+
+
+async def test_each_outcome_is_wanted_errors_stand_in_their_places() -> None:
+    bed = Bed()
+    bed.api.failures["apply"] = [Forbidden(status=403)]
+    first, second = await bed.applier.apply_each(GRAPH, [Wanted(SERVICE, service(name)) for name in "ab"])
+    assert isinstance(first, Forbidden)
+    assert not isinstance(second, BaseException)
+
+
+async def test_settled_is_what_nobody_touched_since_it_was_applied() -> None:
+    bed = Bed()
+    [applied] = await bed.applier.apply_all(GRAPH, [Wanted(SERVICE, service())])
+    assert bed.applier.settled(SERVICE, applied.body)
+    edited = {**bed.api.objects[S], "spec": {"ports": []}}
+    assert not bed.applier.settled(SERVICE, msgspec.json.decode(msgspec.json.encode(edited), type=Body))
+    assert not bed.applier.settled(CONFIG, applied.body)
 
 
 async def test_two_parents_want_one_name_at_once_the_second_is_refused() -> None:
