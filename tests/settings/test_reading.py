@@ -145,8 +145,8 @@ def restricted(*words: str) -> list[str]:
             id="two listeners on a port: refused",
         ),
         pytest.param(
-            [ROLE, "--enable-webhooks", "--webhook-bind-address=9443"],
-            ['--webhook-bind-address: invalid address "9443"'],
+            [ROLE, "--metrics-bind-address=8080"],
+            ['--metrics-bind-address: invalid address "8080"'],
             id="address without colon: refused",
         ),
         pytest.param(
@@ -176,10 +176,16 @@ def test_what_upstream_accepts_starts(words: list[str]) -> None:
 
 
 def test_warnings_name_what_is_accepted_and_not_meant() -> None:
-    read = settings(ROLE, "--virtual-service-supports-https", "--enable-http2", "--prometheus-endpoint=prometheus:9090")
+    words = ["--virtual-service-supports-https", "--enable-http2", "--prometheus-endpoint=prometheus:9090"]
+    words += ["--enable-webhooks", "--metrics-secure", "--zap-stacktrace-level=info", "--zap-time-encoding=epoch"]
+    read = settings(ROLE, *words)
     assert [warning.split(" ")[0].rstrip(":") for warning in settings_warnings(read)] == [
         "--dgdr-profiling-cluster-role-name",
         "--epp-cluster-role-name",
+        "--enable-webhooks",
+        "--metrics-secure",
+        "--zap-stacktrace-level",
+        "--zap-time-encoding",
         "--virtual-service-supports-https",
         "--enable-http2",
         "--prometheus-endpoint",
@@ -190,11 +196,11 @@ def test_warnings_name_what_is_accepted_and_not_meant() -> None:
 @pytest.mark.parametrize(
     ("words", "wanted"),
     [
-        pytest.param([], Logging("json", "info", "error", "rfc3339"), id="nothing said: for machines"),
-        pytest.param(["--zap-devel"], Logging("console", "debug", "error", "rfc3339"), id="development: for people"),
+        pytest.param([], Logging("json", "info"), id="nothing said: for machines"),
+        pytest.param(["--zap-devel"], Logging("console", "debug"), id="development: for people"),
         pytest.param(
             ["--zap-devel", "--log-format=json", "--log-level=error"],
-            Logging("json", "error", "error", "rfc3339"),
+            Logging("json", "error"),
             id="development and more: what is said wins",
         ),
     ],

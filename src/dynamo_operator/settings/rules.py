@@ -88,12 +88,10 @@ def _listeners(settings: Settings) -> Iterator[str]:
         ("--metrics-bind-address", settings.metrics_address),
         ("--health-probe-bind-address", settings.health_address),
     ]
-    if settings.enable_webhooks:
-        addresses.append(("--webhook-bind-address", settings.webhook_address))
     ports: dict[str, str] = {}
     for flag, address in addresses:
         port = address.rpartition(":")[2]
-        if address in {_OFF, ""} and flag != "--webhook-bind-address":
+        if address in {_OFF, ""}:
             continue
         if ":" not in address or not port.isascii() or not port.isdigit() or int(port) > 65535:
             yield f'{flag}: invalid address "{address}": write host:port or :port, with a port from 0 to 65535'
@@ -114,6 +112,14 @@ def _missing_roles(settings: Settings) -> Iterator[str]:
 
 def _without_effect(settings: Settings) -> Iterator[str]:
     """Flags that are parsed and never read."""
+    if settings.enable_webhooks:
+        yield "--enable-webhooks has no effect yet: admission webhooks are not served, so none must be registered"
+    if settings.metrics_secure:
+        yield "--metrics-secure has no effect yet: metrics are served without TLS"
+    if settings.log_stack_traces:
+        yield "--zap-stacktrace-level has no effect: only faults carry a stack trace"
+    if settings.log_times != "rfc3339":
+        yield "--zap-time-encoding has no effect: time stamps are RFC 3339"
     if settings.virtual_service_https:
         yield "--virtual-service-supports-https has no effect"
     if settings.enable_http2:

@@ -31,13 +31,11 @@ def parse_level(text: str) -> str:
 class Logging:
     """How log lines look, with all defaults worked out.
 
-    ``form`` is json or console; ``level`` and ``stack_traces`` are the lowest levels shown and shown with a trace.
+    ``form`` is json or console; ``level`` is the lowest level shown.
     """
 
     form: str
     level: str
-    stack_traces: str
-    times: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +46,10 @@ class Settings:
         ":8080", "metrics-bind-address", "server.metrics.address", "address of the metrics listener; 0 switches it off"
     )
     metrics_secure: bool = setting(
-        False, "metrics-secure", "server.metrics.secure", "serve metrics over TLS with a self-signed certificate"
+        False,
+        "metrics-secure",
+        "server.metrics.secure",
+        "accepted for compatibility; metrics are served without TLS so far",
     )
     health_address: str = setting(
         ":8081",
@@ -57,16 +58,10 @@ class Settings:
         "address of the liveness and readiness listener; 0 switches it off",
     )
     enable_webhooks: bool = setting(
-        False, "enable-webhooks", "server.webhook.enabled", "serve the validating admission webhooks"
-    )
-    webhook_address: str = setting(
-        ":9443", "webhook-bind-address", "server.webhook.address", "address of the admission listener (new)"
-    )
-    webhook_certificates: str = setting(
-        "/tmp/k8s-webhook-server/serving-certs",  # noqa: S108 - where the chart of release 0.9 mounts the Secret
-        "webhook-cert-dir",
-        "server.webhook.certDir",
-        "directory with tls.crt and tls.key of the admission listener (new)",
+        False,
+        "enable-webhooks",
+        "server.webhook.enabled",
+        "accepted for compatibility; admission webhooks are not served so far",
     )
     enable_http2: bool = setting(
         False,
@@ -238,14 +233,14 @@ class Settings:
         "",
         "zap-stacktrace-level",
         "logging.stackTraceLevel",
-        "info, error or panic: the level from which lines carry a stack trace; empty means error",
+        "accepted for compatibility; only faults carry a stack trace",
         parse=one_of("info", "error", "panic"),
     )
     log_times: str = setting(
         "rfc3339",
         "zap-time-encoding",
         "logging.timeEncoding",
-        ", ".join(_TIMES) + ": how time stamps look",
+        "accepted for compatibility; time stamps are RFC 3339",
         parse=one_of(*_TIMES),
     )
 
@@ -253,12 +248,7 @@ class Settings:
     def logging(self) -> Logging:
         """How to log, with the defaults that depend on ``log_development`` filled in."""
         form, level = ("console", "debug") if self.log_development else ("json", "info")
-        return Logging(
-            form=self.log_form or form,
-            level=self.log_level or level,
-            stack_traces=self.log_stack_traces or "error",
-            times=self.log_times,
-        )
+        return Logging(form=self.log_form or form, level=self.log_level or level)
 
     def site(self, offers: Offers) -> Site:
         """What the core has to know of these settings, on a cluster that serves ``offers``."""
