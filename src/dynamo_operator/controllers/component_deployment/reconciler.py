@@ -13,6 +13,7 @@ from dynamo_operator.controllers.discovery_keys import DiscoveryKeys
 from dynamo_operator.controllers.pacing import StatusPacer
 from dynamo_operator.controllers.sources import object_of
 from dynamo_operator.domain.component import Component
+from dynamo_operator.domain.labels import BASE_MODEL
 from dynamo_operator.domain.outcome import Rejected, Unrenderable
 from dynamo_operator.render.component import render_component
 from dynamo_operator.runtime.apply import Applied
@@ -64,7 +65,12 @@ class ComponentReconciler:
     async def _converge(self, world: World) -> Mapping[str, Any]:
         site = self._cluster.site
         component = check_component(world.source, site)
-        children = render_component(component, site, world.surroundings)
+        try:
+            children = render_component(component, site, world.surroundings)
+        except Unrenderable as problem:
+            # What could be rendered is there; what exists of the rest belongs to the last good spec and stays.
+            await self._cluster.apply_children(world.parent, problem.made)
+            raise
         applied = await self._cluster.apply_children(world.parent, children)
         await self._cluster.prune_children(world.parent, PRUNED, applied)
         await self._release_models(world, applied)
@@ -136,4 +142,8 @@ _CONTEXT: Final = {
 
 def failure_text(problem: ChildError) -> str:
     """What users read when a child could not be made (wording: workloads.md 12)."""
-    return f"{_CONTEXT[problem.wanted.resource]}: {problem.error}"
+    context = _CONTEXT[problem.wanted.resource]
+    if problem.wanted.shared:
+        model = problem.wanted.manifest["metadata"]["annotations"][BASE_MODEL]
+        context = f"failed to sync headless service for model {model}"
+    return f"{context}: {problem.error}"

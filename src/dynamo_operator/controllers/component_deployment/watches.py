@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from dynamo_operator.controllers.cluster import Cluster
 from dynamo_operator.controllers.component_deployment.reconciler import PRUNED
 from dynamo_operator.controllers.pull_secrets import PullSecret
-from dynamo_operator.controllers.resources import COMPONENTS, DEPLOYMENTS
+from dynamo_operator.controllers.resources import COMPONENTS, DEPLOYMENTS, SERVICES
 from dynamo_operator.controllers.wakeups import child_moved, intent_moved
 from dynamo_operator.domain.labels import FINALIZER
 from dynamo_operator.runtime.controller import Controller
 from dynamo_operator.runtime.informer import Change
-from dynamo_operator.runtime.owner import controller_owner
+from dynamo_operator.runtime.owner import controller_owner, plain_owner
 from dynamo_operator.runtime.resource import Key
 from dynamo_operator.runtime.views import Body, Metadata
 
@@ -38,10 +38,13 @@ def watch_components(controller: Controller, cluster: Cluster) -> None:
     controller.watch(cluster.informers[COMPONENTS], moved)
     owner = controller_owner(COMPONENTS.kind, COMPONENTS.group)
     for resource in PRUNED:
-        if resource in cluster.informers:
+        if resource is not SERVICES and resource in cluster.informers:
             controller.watch(
                 cluster.informers[resource],
                 child_moved(cluster, owner, status=resource is DEPLOYMENTS),
             )
+    # Model Services have no controller among their owners.
+    co_owners = plain_owner(COMPONENTS.kind, COMPONENTS.group)
+    controller.watch(cluster.informers[SERVICES], child_moved(cluster, co_owners, status=False))
     controller.watch(cluster.pull_secrets, secret_moved)
     controller.watch(cluster.accounts, account_came_or_went)

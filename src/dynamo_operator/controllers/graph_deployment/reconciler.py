@@ -31,11 +31,14 @@ from dynamo_operator.status.graph_deployment import (
 PRUNED: Final = (
     resources.COMPONENTS,
     resources.ADAPTERS,
+    resources.CONFIG_MAPS,
+    resources.INFERENCE_POOLS,
+)
+# Pods that still run may use the discovery account after the graph turned away from it.
+KEPT: Final = (
     resources.SERVICE_ACCOUNTS,
     resources.ROLE_BINDINGS,
     resources.ROLES,
-    resources.CONFIG_MAPS,
-    resources.INFERENCE_POOLS,
 )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from dynamo_operator.controllers.cluster import Cluster
-from dynamo_operator.controllers.graph_deployment.reconciler import PRUNED
+from dynamo_operator.controllers.graph_deployment.reconciler import KEPT, PRUNED
 from dynamo_operator.controllers.resources import COMPONENTS, GRAPHS
 from dynamo_operator.controllers.sources import tree_of
 from dynamo_operator.controllers.wakeups import child_moved, intent_moved
@@ -30,7 +30,7 @@ def watch_graphs(controller: Controller, cluster: Cluster) -> None:
 
     controller.watch(cluster.informers[GRAPHS], moved)
     owner = controller_owner(GRAPHS.kind, GRAPHS.group)
-    for resource in PRUNED:
+    for resource in (*PRUNED, *KEPT):
         if resource in cluster.informers:
             controller.watch(
                 cluster.informers[resource],
