@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import threading
 import time
 from collections import deque
 from dataclasses import dataclass
@@ -123,21 +124,36 @@ def _build(go: Go, folder: Path, say: Say) -> None:
 
 def _compile(command: list[str], go: Go, say: Say) -> None:
     """Run the compiler and report how far it is; its last lines go into the error."""
-    started = said = time.monotonic()
+    started = time.monotonic()
     last: deque[str] = deque(maxlen=15)
-    compiled = 0
     with subprocess.Popen(
         command, cwd=PACKAGE, env=go.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     ) as process:
-        for line in process.stderr or ():
-            last.append(line.rstrip())
-            compiled += not line.startswith("go: ")
-            if time.monotonic() - said >= _PROGRESS_SECONDS:
-                said = time.monotonic()
-                say(f"{said - started:4.0f} s, {compiled} packages compiled, now {line.strip()}")
+        progress = _Progress(say, started)
+        threading.Thread(target=progress.run, daemon=True).start()
+        try:
+            for line in process.stderr or ():
+                last.append(line.rstrip())
+                progress.compiled += not line.startswith("go: ")
+        finally:
+            progress.finished.set()
     if process.returncode != 0:
         raise ClusterError("the programs could not be built; the last lines of `go build`:\n" + "\n".join(last))
     say(f"built in {time.monotonic() - started:.0f} s")
+
+
+class _Progress:
+    """Says every few seconds how far the compiler is, also while it links and prints nothing."""
+
+    def __init__(self, say: Say, started: float) -> None:
+        self._say, self._started = say, started
+        self.compiled = 0
+        self.finished = threading.Event()
+
+    def run(self) -> None:
+        """Speak until finished."""
+        while not self.finished.wait(_PROGRESS_SECONDS):
+            self._say(f"{time.monotonic() - self._started:4.0f} s, {self.compiled} packages compiled")
 
 
 def check_space(folder: Path, wanted: int) -> None:

@@ -114,18 +114,24 @@ def _start_afresh(layout: Layout, tools: Path, wish: Wish, say: Say) -> Site:
         say(f"cluster {layout.name} was incomplete or out of date: starting it anew")
     shutil.rmtree(layout.folder, ignore_errors=True)
     check_space(layout.folder, DATA_SPACE)
-    others = [state.ports for each in list_layouts() if (state := load_state(each.state))]
-    avoid = {port for ports in others for port in ports.values()}
-    ports = choose_ports(PORT_NAMES, fixed=wish.ports, remembered=old.ports if old else {}, avoid=avoid)
-    site = Site(layout, tools, ports)
-    # Written before anything runs, so that other starts leave these ports alone.
-    write_state(layout.state, State(ports=ports, tools=str(tools), fingerprint=_fingerprint(site)))
+    site = _claim_ports(layout, tools, fixed=wish.ports, remembered=old.ports if old else {})
     _write_folder(site)
     try:
         _start_programs(site, say)
     except BaseException:
         delete_processes(layout)
         raise
+    return site
+
+
+def _claim_ports(layout: Layout, tools: Path, *, fixed: dict[str, int], remembered: dict[str, int]) -> Site:
+    """Choose ports and remember them at once, so that no other start of this checkout takes them."""
+    with exclusive(clusters_folder() / ".ports.lock"):
+        others = [state.ports for each in list_layouts() if (state := load_state(each.state))]
+        avoid = {port for ports in others for port in ports.values()}
+        ports = choose_ports(PORT_NAMES, fixed=fixed, remembered=remembered, avoid=avoid)
+        site = Site(layout, tools, ports)
+        write_state(layout.state, State(ports=ports, tools=str(tools), fingerprint=_fingerprint(site)))
     return site
 
 
