@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 from urllib.parse import urlencode
@@ -45,7 +47,7 @@ LIST_SECONDS: Final = 60.0
 CONNECT_SECONDS: Final = 10.0
 
 _BUFFER = 256 * 1024
-_CONNECTIONS = 128
+_REQUESTS_AT_ONCE = 64
 _KEEPALIVE_SECONDS = 60.0
 
 R = TypeVar("R")
@@ -129,6 +131,8 @@ class Client:
         self._observe = observe
         self._clock = clock or SystemClock()
         self._host = URL(config.server).authority
+        # Waiting for a turn is no part of a request's time, as it would be in the connector; watches need no turn.
+        self._turns = asyncio.Semaphore(_REQUESTS_AT_ONCE)
         self._session: aiohttp.ClientSession | None = None
         self._identity = Identity()
         self._headers: dict[tuple[str, str], dict[str, str]] = {}
@@ -137,9 +141,7 @@ class Client:
             self._options["server_hostname"] = config.tls_server_name
 
     async def __aenter__(self) -> Self:
-        connector = aiohttp.TCPConnector(
-            limit=_CONNECTIONS, keepalive_timeout=_KEEPALIVE_SECONDS, ssl=self._config.tls or True
-        )
+        connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEPALIVE_SECONDS, ssl=self._config.tls or True)
         # Compression costs more CPU than it saves when the server is on this machine.
         encoding = "identity" if URL(self._config.server).host in ("localhost", "127.0.0.1", "::1") else "gzip"
         self._session = aiohttp.ClientSession(
@@ -325,11 +327,12 @@ class Client:
 
     async def _persist(self, call: _Call, attempt: Callable[[_Call], Awaitable[R]]) -> R:
         """Attempt until it works or more attempts make no sense."""
-        tries = _Tries(repeatable=call.repeatable, another_identity=self._config.credentials.reject)
+        tries: _Tries | None = None
         while True:
             try:
                 return await attempt(call)
             except ApiError as error:
+                tries = tries or _Tries(repeatable=call.repeatable, another_identity=self._config.credentials.reject)
                 pause = tries.pause_after(error)
                 if pause is None:
                     raise
@@ -337,13 +340,14 @@ class Client:
 
     async def _exchange(self, call: _Call) -> bytes:
         """One attempt at a whole answer."""
-        response = await self._open(call)
-        try:
-            return await response.read()
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise _unreachable(call, error) from error
-        finally:
-            response.release()
+        async with self._turns:
+            response = await self._open(call)
+            try:
+                return await response.read()
+            except (aiohttp.ClientError, TimeoutError, OSError) as error:
+                raise _unreachable(call, error) from error
+            finally:
+                response.release()
 
     async def _open(self, call: _Call) -> aiohttp.ClientResponse:
         """One attempt, up to the head of a good answer, whose body the caller reads."""
@@ -359,7 +363,7 @@ class Client:
                 data=call.body,
                 headers=headers,
                 allow_redirects=False,
-                timeout=aiohttp.ClientTimeout(total=call.seconds, connect=CONNECT_SECONDS, sock_read=call.silence),
+                timeout=_limits(call.seconds, call.silence),
                 **self._options,
             )
             code = str(response.status)
@@ -420,8 +424,20 @@ def _continuation(page: bytes) -> str:
 
 def _target(path: str, query: Mapping[str, str]) -> str:
     """Path and query as they go into the request line; empty parameters are left out."""
-    text = urlencode([(name, value) for name, value in query.items() if value])
+    text = _query_text(tuple(query.items()))
     return f"{path}?{text}" if text else path
+
+
+@lru_cache(maxsize=256)
+def _query_text(parameters: tuple[tuple[str, str], ...]) -> str:
+    """The encoded query; writes have few different ones."""
+    return urlencode([(name, value) for name, value in parameters if value])
+
+
+@lru_cache(maxsize=64)
+def _limits(seconds: float | None, silence: float | None) -> aiohttp.ClientTimeout:
+    """The time limits of a request as aiohttp takes them."""
+    return aiohttp.ClientTimeout(total=seconds, sock_connect=CONNECT_SECONDS, sock_read=silence)
 
 
 def _encoded(tree: object) -> bytes:

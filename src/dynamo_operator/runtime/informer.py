@@ -245,8 +245,8 @@ class Informer(Generic[T]):
             async for page in pages:
                 listed = _parse_list(page, self.resource)
                 version = version or listed.metadata.resource_version
-                await self._take_all(listed.items or [], seen)
                 self._heard()
+                await self._take_all(listed.items or [], seen)
         for change in self._store.retain(seen, int(version)):
             self._publish(change)
         self._version = int(version)

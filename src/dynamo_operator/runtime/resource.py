@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -48,6 +49,7 @@ class Resource:
         return f"{path}/{subresource}" if subresource else path
 
 
+@lru_cache(maxsize=4096)
 def _segment(text: str) -> str:
     """One segment of a path; RBAC names may hold colons."""
     if text in (".", ".."):
