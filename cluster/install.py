@@ -19,7 +19,7 @@ from cluster.programs import Site
 from cluster.readiness import wait_until
 from cluster.toolchain import Say
 
-_WAIT_SECONDS = 30.0
+_WAIT_SECONDS = 60.0
 
 Manifests = list[dict[str, Any]]
 
