@@ -56,6 +56,8 @@ def main() -> int:
     parser.add_argument("--suite", type=Path, default=ROOT.parent / "shared" / "conformance")
     parser.add_argument("--keep", action="store_true", help="leave the clusters running")
     options = parser.parse_args()
+    # Whoever ends us also ends the operator and the clusters that we started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     if not (options.suite / "check.py").exists():
         print(f"conformance: skipped, there is no suite in {options.suite}")
         return 0
