@@ -29,7 +29,7 @@ async def test_nothing_is_there_it_is_created_with_owner_and_stamp() -> None:
     )
     assert (applied.action, bed.api.calls) == ("created", [("apply", S, "us", False)])
     meta = applied.body.metadata
-    assert (meta.controller, len(meta.annotations[HASH]), told[0][1]) == (GRAPH, 64, "created")
+    assert (meta.controller, len(meta.annotations[HASH]), told[0][1]) == (GRAPH, 68, "created")
     assert manifest == before
 
 

@@ -38,7 +38,8 @@ class ChildError(Exception):
     def __init__(self, wanted: Wanted, error: ApiError | Foreign) -> None:
         self.wanted = wanted
         self.error = error
-        super().__init__(str(error))
+        # The request is for logs; in a condition the API server's own words are enough.
+        super().__init__(error.message if isinstance(error, ApiError) else str(error))
 
 
 @dataclass(frozen=True, slots=True)

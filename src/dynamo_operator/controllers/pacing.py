@@ -26,7 +26,7 @@ def verdict(status: Tree) -> tuple[Any, ...]:
 class StatusPacer:
     """Says how long a status write may wait: not at all when the verdict moves, else up to ``lag`` seconds."""
 
-    def __init__(self, monotonic: Callable[[], float], lag: float = 1.0) -> None:
+    def __init__(self, monotonic: Callable[[], float], lag: float = 2.0) -> None:
         self._monotonic = monotonic
         self._lag = lag
         self._since: dict[Key, float] = {}

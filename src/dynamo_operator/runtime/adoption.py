@@ -11,21 +11,34 @@ from typing import Any, cast
 
 
 def adopted_managed_fields(
-    managed_fields: Sequence[Mapping[str, Any]], field_manager: str, hash_annotation: str
+    managed_fields: Sequence[Mapping[str, Any]], field_manager: str, hash_annotation: str, *, annotations: bool = True
 ) -> list[dict[str, Any]] | None:
     """``metadata.managedFields`` with the entries of the former operator made ours; None when there is none.
 
-    The former operator is whichever manager owns the hash annotation by an update of the main resource.
+    The former operator is whichever manager owns the hash annotation by an update of the main resource. Without
+    ``annotations`` it keeps those: to change an annotation of a Deployment is to change its generation.
     """
     former = [entry for entry in managed_fields if _is_former_operator(entry, hash_annotation)]
-    if not former:
-        return None
     ours = [entry for entry in managed_fields if _is_ours(entry, field_manager)]
+    moved = [_fields(entry) if annotations else _without_annotations(_fields(entry)) for entry in former]
+    if not any(moved):
+        return None
     # The newest entry speaks for all: it has the apiVersion and time, which an apply of ours refreshes anyway.
     entry = dict(former[-1]) | {"manager": field_manager, "operation": "Apply"}
-    entry["fieldsV1"] = _union([_fields(each) for each in (*ours, *former)])
+    entry["fieldsV1"] = _union([*map(_fields, ours), *moved])
     rest = [dict(each) for each in managed_fields if not any(each is one for one in (*ours, *former))]
-    return [*rest, entry]
+    left = [] if annotations else [dict(each) | {"fieldsV1": _only_annotations(_fields(each))} for each in former]
+    return [*rest, *left, entry]
+
+
+def _only_annotations(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {"f:metadata": {"f:annotations": fields["f:metadata"]["f:annotations"]}}
+
+
+def _without_annotations(fields: Mapping[str, Any]) -> dict[str, Any]:
+    metadata = {path: below for path, below in fields["f:metadata"].items() if path != "f:annotations"}
+    rest = {path: below for path, below in fields.items() if path != "f:metadata"}
+    return rest | {"f:metadata": metadata} if metadata else rest
 
 
 def _is_former_operator(entry: Mapping[str, Any], hash_annotation: str) -> bool:

@@ -31,8 +31,10 @@ from dynamo_operator.runtime.wanted import (
     Wanted,
     check_not_foreign,
     fingerprint,
+    of_another_operator,
     satisfies,
     stamp,
+    without_annotations,
 )
 
 __all__ = ["Action", "Applied", "Applier", "Foreign", "OnAction", "Protect", "Wanted"]
@@ -161,7 +163,7 @@ class Applier:
         }
         manager = self._manager_of(owner_uid)
         # An adopted object names its owner in the former operator's entry, which therefore becomes ours first.
-        await self._adopt(resource, key, manager)
+        await self._adopt(resource, key, manager, annotations=True)
         self._observe(resource, await self._client.apply(resource, key, nothing, field_manager=manager))
 
     async def write_status(
@@ -227,18 +229,37 @@ class Applier:
             except Conflict:
                 live = cast("Body", self._observe(resource, await self._client.get(resource, key)))
         check_not_foreign(live, stamped, hash_annotation=self._hash_annotation)
-        annotated = live.metadata.annotations.get(self._hash_annotation)
-        if annotated == stamped.hash and satisfies(live, stamped):
+        if of_another_operator(live, self._hash_annotation):
+            return await self._take_over(stamped, live)
+        if live.metadata.annotations.get(self._hash_annotation) == stamped.hash and satisfies(live, stamped):
             self._record(stamped, live)
             return live
-        if annotated is not None and (annotated != stamped.hash) and self._record_of(stamped) is None:
-            await self._adopt(resource, key, self._manager(stamped))
+        return await self._replace(stamped, live)
+
+    async def _take_over(self, stamped: Stamped, live: Body) -> Body:
+        """Make an object of a former operator ours.
+
+        One that is as wanted keeps its annotations, the former hash among them: they do no harm, and changing them
+        would change a Deployment's generation.
+        """
+        resource, manager = stamped.wanted.resource, self._manager(stamped)
+        quiet = without_annotations(stamped)
+        if not satisfies(live, quiet):
+            await self._adopt(resource, stamped.key, manager, annotations=True)
+            return await self._replace(stamped, live)
+        if live.metadata.applied_by(manager):
+            self._record(stamped, live)
+            return live
+        await self._adopt(resource, stamped.key, manager, annotations=False)
+        return await self._send(quiet, force=True)
+
+    async def _replace(self, stamped: Stamped, live: Body) -> Body:
         try:
             return await self._send(stamped, force=True)
         except Invalid:
             if not stamped.wanted.recreate:
                 raise
-            await self._delete(resource, live)
+            await self._delete(stamped.wanted.resource, live)
             return await self._send(stamped, force=True)
 
     async def _send(self, stamped: Stamped, *, force: bool) -> Body:
@@ -253,11 +274,13 @@ class Applier:
         records = self._records.setdefault((stamped.wanted.resource, stamped.key), {})
         records[_owner_uid(stamped)] = _Record(stamped.hash, body, fingerprint(body))
 
-    async def _adopt(self, resource: Resource, key: Key, manager: str) -> None:
+    async def _adopt(self, resource: Resource, key: Key, manager: str, *, annotations: bool) -> None:
         """Make the field ownership of a former operator ours, where there was one."""
         for tries_left in reversed(range(_ADOPTION_TRIES)):
             meta = msgspec.json.decode(await self._client.get(resource, key), type=_Managed).metadata
-            adopted = adopted_managed_fields(meta.managed_fields, manager, self._hash_annotation)
+            adopted = adopted_managed_fields(
+                meta.managed_fields, manager, self._hash_annotation, annotations=annotations
+            )
             if adopted is None:
                 return
             operations = [

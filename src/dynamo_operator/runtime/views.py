@@ -28,6 +28,14 @@ class OwnerReference(Struct, frozen=True, gc=False, rename="camel", omit_default
     block_owner_deletion: bool = False
 
 
+class FieldManager(Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
+    """Who wrote an object and how, from ``metadata.managedFields``; which fields it was is not kept."""
+
+    manager: str = ""
+    operation: str = ""
+    subresource: str = ""
+
+
 class ObjectMeta(Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
     """``metadata`` of any object; timestamps are RFC 3339 text."""
 
@@ -42,6 +50,7 @@ class ObjectMeta(Struct, frozen=True, gc=False, rename="camel", omit_defaults=Tr
     annotations: dict[str, str] = {}
     finalizers: tuple[str, ...] = ()
     owner_references: tuple[OwnerReference, ...] = ()
+    managed_fields: tuple[FieldManager, ...] = ()
 
     @property
     def key(self) -> Key:
@@ -52,6 +61,13 @@ class ObjectMeta(Struct, frozen=True, gc=False, rename="camel", omit_defaults=Tr
     def controller(self) -> OwnerReference | None:
         """The owner that controls this object, if any does."""
         return next((owner for owner in self.owner_references if owner.controller), None)
+
+    def applied_by(self, manager: str) -> bool:
+        """Whether that manager holds fields of the object by server-side apply."""
+        return any(
+            each.manager == manager and each.operation == "Apply" and not each.subresource
+            for each in self.managed_fields
+        )
 
     @property
     def deleting(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, cast
 
 import msgspec
@@ -25,6 +25,9 @@ _COMPARED: Final = {
     "roleRef": "role_ref",
 }
 """Members of a manifest that a Body holds, with the attribute that holds them."""
+
+_OURS: Final = "ssa-"
+"""How the hashes of this library begin; another operator's hashes under the same annotation do not."""
 
 _UNCOMPARED: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
 
@@ -85,7 +88,7 @@ class Stamped:
 
 def stamp(wanted: Wanted, owner: OwnerReference | None, *, hash_annotation: str) -> Stamped:
     """Put owner and hash on a copy that shares all but the metadata with the manifest."""
-    digest = hashlib.sha256(_CANONICAL.encode(wanted.manifest)).hexdigest()
+    digest = _OURS + hashlib.sha256(_CANONICAL.encode(wanted.manifest)).hexdigest()
     metadata = dict(wanted.manifest["metadata"])
     if not wanted.create_only:
         # An object that is never touched again is nobody's to compare.
@@ -94,6 +97,18 @@ def stamp(wanted: Wanted, owner: OwnerReference | None, *, hash_annotation: str)
     if reference is not None:
         metadata["ownerReferences"] = [_reference(reference, shared=wanted.shared)]
     return Stamped(wanted, wanted.key, reference, {**wanted.manifest, "metadata": metadata}, digest)
+
+
+def without_annotations(stamped: Stamped) -> Stamped:
+    """The same object without a word on annotations."""
+    metadata = {name: value for name, value in stamped.manifest["metadata"].items() if name != "annotations"}
+    return replace(stamped, manifest={**stamped.manifest, "metadata": metadata})
+
+
+def of_another_operator(body: Body, hash_annotation: str) -> bool:
+    """Whether the object was written last by another operator that uses the annotation."""
+    annotated = body.metadata.annotations.get(hash_annotation)
+    return annotated is not None and not annotated.startswith(_OURS)
 
 
 def _reference(owner: OwnerReference, *, shared: bool) -> dict[str, Any]:

@@ -146,4 +146,4 @@ def failure_text(problem: ChildError) -> str:
     if problem.wanted.shared:
         model = problem.wanted.manifest["metadata"]["annotations"][BASE_MODEL]
         context = f"failed to sync headless service for model {model}"
-    return f"{context}: {problem.error}"
+    return f"{context}: {problem}"

@@ -156,4 +156,4 @@ _CONTEXT: Final = {
 def failure_text(problem: ChildError) -> str:
     """What users read when a child could not be made (wording: workloads.md 12)."""
     context = _CONTEXT.get(problem.wanted.resource, f"failed to sync the {problem.wanted.resource.kind}")
-    return f"{context}: {problem.error}"
+    return f"{context}: {problem}"
