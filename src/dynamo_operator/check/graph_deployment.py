@@ -12,10 +12,12 @@ from dynamo_operator.api.meta import ApiType
 from dynamo_operator.api.v1alpha1 import graph_deployment as api
 from dynamo_operator.api.v1alpha1.component import ComponentSpec
 from dynamo_operator.check.component import component_violation, component_warnings, node_count, picker_of
+from dynamo_operator.check.component_value import specified
 from dynamo_operator.check.parsing import is_zero, parse_spec
+from dynamo_operator.domain.component import Component
 from dynamo_operator.domain.graph import Claim, Graph, Restart, Service
 from dynamo_operator.domain.manifest import Tree
-from dynamo_operator.domain.names import dynamo_namespace
+from dynamo_operator.domain.names import component_name, dynamo_namespace
 from dynamo_operator.domain.outcome import Rejected, Violation
 from dynamo_operator.domain.site import Site
 from dynamo_operator.domain.source import Source
@@ -145,7 +147,7 @@ def _graph(source: Source, parsed: ParsedGraph) -> Graph:
         backend_framework=spec.backend_framework or "",
         envs=spec.envs,
         claims=tuple(_claim(claim) for claim in spec.pvcs),
-        services=tuple(_service(source, key, service, parsed.raw[key]) for key, service in parsed.services.items()),
+        services=tuple(_service(source, parsed, key) for key in parsed.services),
         restart=_restart(spec.restart),
     )
 
@@ -167,10 +169,12 @@ def _restart(restart: api.Restart | None) -> Restart | None:
     return Restart(id=restart.id, parallel=strategy.type == "Parallel", order=strategy.order)
 
 
-def _service(source: Source, key: str, spec: ComponentSpec, raw: Tree) -> Service:
+def _service(source: Source, parsed: ParsedGraph, key: str) -> Service:
+    spec = parsed.services[key]
     return Service(
         key=key,
-        spec=raw,
+        spec=parsed.raw[key],
+        component=_component(source, parsed, key),
         component_type=spec.component_type,
         replicas=spec.replicas,
         nodes=node_count(spec),
@@ -178,3 +182,17 @@ def _service(source: Source, key: str, spec: ComponentSpec, raw: Tree) -> Servic
         dynamo_namespace=_dynamo_namespace(source, spec),
         endpoint_picker=picker_of(spec),
     )
+
+
+def _component(source: Source, parsed: ParsedGraph, key: str) -> Component:
+    namespace = _dynamo_namespace(source, parsed.services[key])
+    identity = Component(
+        namespace=source.namespace,
+        name=component_name(source.name, key),
+        service=key,
+        graph=source.name,
+        dynamo_namespace=namespace,
+        declared_namespace=namespace,
+        backend_framework=parsed.spec.backend_framework or "",
+    )
+    return specified(identity, parsed.services[key])

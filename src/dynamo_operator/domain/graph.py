@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from dynamo_operator.domain.component import EndpointPicker
+from dynamo_operator.domain.component import Component, EndpointPicker
 from dynamo_operator.domain.manifest import Tree
 
 
@@ -32,10 +32,14 @@ class Restart:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """One service of a graph. ``spec`` is the component spec exactly as the user wrote it."""
+    """One service of a graph. ``spec`` is the component spec exactly as the user wrote it, ``component`` its meaning.
+
+    Nothing that the graph says for all services is in either.
+    """
 
     key: str
     spec: Tree
+    component: Component
     component_type: str = ""
     replicas: int | None = None
     nodes: int = 1
