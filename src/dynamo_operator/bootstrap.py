@@ -26,6 +26,7 @@ from dynamo_operator.controllers.graph_deployment_scaling_adapter.reconciler imp
 from dynamo_operator.controllers.graph_deployment_scaling_adapter.watches import watch_adapters
 from dynamo_operator.controllers.metrics import Inventory, OperatorMetrics, Reconcile
 from dynamo_operator.controllers.resources import ADAPTERS, CAPABILITIES, COMPONENTS, GRAPHS
+from dynamo_operator.controllers.status_writer import StatusWriter
 from dynamo_operator.domain.labels import LAST_APPLIED_HASH
 from dynamo_operator.domain.site import Offers
 from dynamo_operator.runtime.apply import Applier
@@ -256,22 +257,34 @@ def _build_controllers(
 ) -> list[Controller]:
     """The controllers, subscribed to what wakes them: graphs first, then components."""
 
-    def controller(resource: Resource, reconcile: Reconcile) -> Controller:
+    def controller(name: str, reconcile: Reconcile, *, queue: WorkQueue | None = None) -> Controller:
         return Controller(
-            resource.kind,
-            own.counted(resource.kind, reconcile),
-            queue=WorkQueue(cluster.clock),
+            name,
+            reconcile,
+            queue=queue or WorkQueue(cluster.clock),
             workers=settings.workers,
-            metrics=metrics.controller(resource.kind),
+            metrics=metrics.controller(name),
         )
 
-    graphs = controller(GRAPHS, GraphReconciler(cluster).reconcile)
-    components = controller(COMPONENTS, ComponentReconciler(cluster, DiscoveryKeys(cluster)).reconcile)
-    adapters = controller(ADAPTERS, AdapterReconciler(cluster).reconcile)
+    def status_writer(resource: Resource) -> tuple[StatusWriter, Controller]:
+        queue = WorkQueue(cluster.clock)
+        writer = StatusWriter(cluster, resource, queue)
+        return writer, controller(f"{resource.kind}-status", writer.reconcile, queue=queue)
+
+    graph_statuses, graph_status_controller = status_writer(GRAPHS)
+    component_statuses, component_status_controller = status_writer(COMPONENTS)
+    reconcilers = {
+        GRAPHS: GraphReconciler(cluster, graph_statuses).reconcile,
+        COMPONENTS: ComponentReconciler(cluster, DiscoveryKeys(cluster), component_statuses).reconcile,
+        ADAPTERS: AdapterReconciler(cluster).reconcile,
+    }
+    graphs, components, adapters = (
+        controller(resource.kind, own.counted(resource.kind, reconcile)) for resource, reconcile in reconcilers.items()
+    )
     watch_graphs(graphs, cluster)
     watch_components(components, cluster)
     watch_adapters(adapters, cluster)
-    return [graphs, components, adapters]
+    return [graphs, components, adapters, graph_status_controller, component_status_controller]
 
 
 async def _first(*waits: Callable[[], Awaitable[Any]]) -> int:

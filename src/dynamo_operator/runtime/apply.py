@@ -6,6 +6,7 @@ One server-side apply per object that differs; none for an object that is as we 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -82,13 +83,16 @@ class Applier:
         *,
         field_manager: str,
         hash_annotation: str,
-        concurrency: int = 16,
+        concurrency: int = 32,
     ) -> None:
         self._client = client
         self._informers = informers
         self._field_manager = field_manager
         self._hash_annotation = hash_annotation
         self._slots = asyncio.Semaphore(concurrency)
+        self._busy = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
         self._records: dict[tuple[Resource, Key], dict[str, _Record]] = {}
         self._locks: WeakValueDictionary[tuple[Resource, Key], asyncio.Lock] = WeakValueDictionary()
         for informer in informers.values():
@@ -197,6 +201,12 @@ class Applier:
         # Two parents that want the same name must see each other's object, not both find none.
         async with self._locks.setdefault((stamped.wanted.resource, stamped.key), asyncio.Lock()):
             return await self._apply_alone(stamped, on_action)
+
+    async def idle(self, seconds: float) -> None:
+        """Wait until no object is being applied, for so many seconds at most."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._idle.wait()
 
     async def _apply_alone(self, stamped: Stamped, on_action: OnAction | None) -> Applied:
         live = await self._live(stamped.wanted.resource, stamped.key)
@@ -349,7 +359,16 @@ class Applier:
             async with self._slots:
                 return await piece()
 
-        return await asyncio.gather(*(one(piece) for piece in work), return_exceptions=True)
+        if not work:
+            return []
+        self._busy += 1
+        self._idle.clear()
+        try:
+            return await asyncio.gather(*(one(piece) for piece in work), return_exceptions=True)
+        finally:
+            self._busy -= 1
+            if not self._busy:
+                self._idle.set()
 
 
 def _owner_uid(stamped: Stamped) -> str:

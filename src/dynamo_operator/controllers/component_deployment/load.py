@@ -10,6 +10,7 @@ from dynamo_operator.controllers.cluster import Cluster, Parent
 from dynamo_operator.controllers.pull_secrets import names_by_host
 from dynamo_operator.controllers.resources import COMPONENTS, DEPLOYMENTS
 from dynamo_operator.controllers.sources import source_of, tree_of
+from dynamo_operator.controllers.status_writer import StatusWriter
 from dynamo_operator.domain.component import Surroundings
 from dynamo_operator.domain.source import Source
 from dynamo_operator.domain.trees import tree_at
@@ -18,10 +19,11 @@ from dynamo_operator.runtime.resource import Key
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """A component deployment as stored, and what of its namespace shapes its pods."""
+    """A component deployment, and what shapes its pods; ``status`` may not be written yet."""
 
     parent: Parent
     source: Source
+    stored: Mapping[str, Any]
     status: Mapping[str, Any]
     surroundings: Surroundings
 
@@ -31,15 +33,17 @@ class World:
         return self.parent.meta.deleting
 
 
-def load_world(cluster: Cluster, key: Key) -> World | None:
+def load_world(cluster: Cluster, statuses: StatusWriter, key: Key) -> World | None:
     """The component deployment and its surroundings from the caches; None when there is none."""
     body = cluster.informers[COMPONENTS].get(key)
     if body is None:
         return None
+    parent, stored = Parent(COMPONENTS, body.metadata), tree_of(body, "status")
     return World(
-        parent=Parent(COMPONENTS, body.metadata),
+        parent=parent,
         source=source_of(body),
-        status=tree_of(body, "status"),
+        stored=stored,
+        status=statuses.latest(parent, stored),
         surroundings=load_surroundings(cluster, key),
     )
 

@@ -10,15 +10,17 @@ from dynamo_operator.controllers import resources
 from dynamo_operator.controllers.cluster import ChildError, Cluster
 from dynamo_operator.controllers.component_deployment.load import World, load_world
 from dynamo_operator.controllers.discovery_keys import DiscoveryKeys
-from dynamo_operator.controllers.pacing import StatusPacer
 from dynamo_operator.controllers.sources import object_of
+from dynamo_operator.controllers.status_writer import Note, StatusWriter
 from dynamo_operator.domain.component import Component
 from dynamo_operator.domain.labels import BASE_MODEL
 from dynamo_operator.domain.outcome import Rejected, Unrenderable
+from dynamo_operator.domain.trees import trees_at
 from dynamo_operator.render.component import render_component
 from dynamo_operator.runtime.apply import Applied
 from dynamo_operator.runtime.controller import DONE, Result
 from dynamo_operator.runtime.resource import Key
+from dynamo_operator.status import conditions
 from dynamo_operator.status.component_deployment import (
     status_of_component,
     status_of_failed_component,
@@ -36,16 +38,16 @@ PRUNED: Final = (
 class ComponentReconciler:
     """Brings one component deployment at a time to what its spec says."""
 
-    def __init__(self, cluster: Cluster, discovery_keys: DiscoveryKeys) -> None:
+    def __init__(self, cluster: Cluster, discovery_keys: DiscoveryKeys, statuses: StatusWriter) -> None:
         self._cluster = cluster
         self._discovery_keys = discovery_keys
-        self._pacer = StatusPacer(cluster.clock.monotonic)
+        self._statuses = statuses
 
     async def reconcile(self, key: Key) -> Result:
         """One pass; API errors are raised after they were written into the status."""
-        world = load_world(self._cluster, key)
+        world = load_world(self._cluster, self._statuses, key)
         if world is None:
-            self._pacer.written(key)
+            self._statuses.forget(key)
             return DONE
         if world.deleting:
             await self._release_models(world, applied=())
@@ -54,13 +56,13 @@ class ComponentReconciler:
         try:
             status = await self._converge(world)
         except Rejected as rejected:  # only a new spec helps, so no retry
-            return await self._write(world, self._rejected(world, rejected))
+            return self._submit(world, self._rejected(world, rejected))
         except Unrenderable as problem:
-            return await self._write(world, self._failed(world, str(problem)))
+            return self._submit(world, self._failed(world, str(problem)))
         except ChildError as problem:
-            await self._write(world, self._failed(world, failure_text(problem)))
+            self._submit(world, self._failed(world, failure_text(problem)))
             raise problem.error from problem
-        return await self._write(world, status)
+        return self._submit(world, status)
 
     async def _converge(self, world: World) -> Mapping[str, Any]:
         site = self._cluster.site
@@ -108,27 +110,21 @@ class ComponentReconciler:
             text, previous=world.status, generation=world.source.generation, now=self._cluster.now()
         )
 
-    async def _write(self, world: World, status: Mapping[str, Any]) -> Result:
-        key = world.parent.meta.key
-        if status == world.status:
-            self._pacer.written(key)
-            return DONE
-        wait = self._pacer.wait_for(key, world.status, status)
-        if wait > 0:
-            return Result(requeue_after=wait)
-        await self._cluster.write_status(world.parent, world.status, status)
-        self._pacer.written(key)
-        self._say_problem(world, status)
+    def _submit(self, world: World, status: Mapping[str, Any]) -> Result:
+        self._statuses.submit(world.parent, status, stored=world.stored, notes=_notes(status))
         return DONE
 
-    def _say_problem(self, world: World, status: Mapping[str, Any]) -> None:
-        for condition in status.get("conditions", ()):
-            message = str(condition["message"])
-            if condition["reason"] == "ValidationFailed":
-                text = message.removeprefix("Validation failed: ")
-                self._cluster.event(world.parent, "Warning", "ValidationFailed", text)
-            elif condition["reason"] == "Reconciling" and condition["status"] == "False":
-                self._cluster.event(world.parent, "Warning", "ReconcileError", message)
+
+def _notes(status: Mapping[str, Any]) -> tuple[Note, ...]:
+    """Events that go with a status."""
+    notes: list[Note] = []
+    for said in trees_at(status, "conditions"):
+        message = str(said["message"])
+        if said["reason"] == conditions.VALIDATION_FAILED:
+            notes.append(Note("Warning", "ValidationFailed", message.removeprefix("Validation failed: ")))
+        elif said["reason"] == conditions.RECONCILING and said["status"] == "False":
+            notes.append(Note("Warning", "ReconcileError", message))
+    return tuple(notes)
 
 
 _CONTEXT: Final = {

@@ -9,6 +9,7 @@ from typing import Any
 from dynamo_operator.controllers.cluster import Cluster, Parent
 from dynamo_operator.controllers.resources import COMPONENTS, GRAPHS
 from dynamo_operator.controllers.sources import object_of, source_of, tree_of
+from dynamo_operator.controllers.status_writer import StatusWriter
 from dynamo_operator.domain.graph import ComponentState, RestartStatus
 from dynamo_operator.domain.source import Source
 from dynamo_operator.runtime.owner import CONTROLLER_UID
@@ -19,10 +20,11 @@ from dynamo_operator.status.graph_deployment import parse_restart_status
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """A graph as stored, and what exists of it. ``components`` is keyed by service."""
+    """A graph, and what exists of it. ``components`` is keyed by service; ``status`` may not be written yet."""
 
     parent: Parent
     source: Source
+    stored: Mapping[str, Any]
     status: Mapping[str, Any]
     restart: RestartStatus | None
     components: Mapping[str, ComponentState]
@@ -33,16 +35,18 @@ class World:
         return self.parent.meta.deleting
 
 
-def load_world(cluster: Cluster, key: Key) -> World | None:
+def load_world(cluster: Cluster, statuses: StatusWriter, key: Key) -> World | None:
     """The graph and its component deployments from the caches; None when there is no such graph."""
     body = cluster.informers[GRAPHS].get(key)
     if body is None:
         return None
     owned = cluster.informers[COMPONENTS].by(CONTROLLER_UID, body.metadata.uid)
     states = [component_state_of(object_of(component)) for component in owned if not component.metadata.deleting]
-    status = tree_of(body, "status")
+    parent, stored = Parent(GRAPHS, body.metadata), tree_of(body, "status")
+    status = statuses.latest(parent, stored)
     return World(
-        parent=Parent(GRAPHS, body.metadata),
+        parent=parent,
+        stored=stored,
         source=source_of(body),
         status=status,
         restart=parse_restart_status(status.get("restart")),

@@ -10,17 +10,19 @@ from dynamo_operator.controllers import resources
 from dynamo_operator.controllers.cluster import ChildError, Cluster
 from dynamo_operator.controllers.finalizer import drop_finalizer
 from dynamo_operator.controllers.graph_deployment.load import World, load_claims, load_world
-from dynamo_operator.controllers.pacing import StatusPacer
 from dynamo_operator.controllers.sources import object_of
+from dynamo_operator.controllers.status_writer import Note, StatusWriter
 from dynamo_operator.domain.graph import ComponentState, Graph, RestartStatus
 from dynamo_operator.domain.manifest import Child
 from dynamo_operator.domain.outcome import Rejected, Unrenderable
+from dynamo_operator.domain.trees import trees_at
 from dynamo_operator.plan.claims import claims_missing
 from dynamo_operator.plan.restart import next_restart_status, restart_state
 from dynamo_operator.render.graph import render_components, render_foundation
 from dynamo_operator.runtime.apply import Applied
 from dynamo_operator.runtime.controller import DONE, Result
 from dynamo_operator.runtime.resource import Key
+from dynamo_operator.status import conditions
 from dynamo_operator.status.component_state import component_state_of
 from dynamo_operator.status.graph_deployment import (
     status_of_failed_graph,
@@ -45,15 +47,15 @@ KEPT: Final = (
 class GraphReconciler:
     """Brings one graph at a time to what its spec says."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, statuses: StatusWriter) -> None:
         self._cluster = cluster
-        self._pacer = StatusPacer(cluster.clock.monotonic)
+        self._statuses = statuses
 
     async def reconcile(self, key: Key) -> Result:
         """One pass; API errors are raised after they were written into the status."""
-        world = load_world(self._cluster, key)
+        world = load_world(self._cluster, self._statuses, key)
         if world is None:
-            self._pacer.written(key)
+            self._statuses.forget(key)
             return DONE
         await drop_finalizer(self._cluster, world.parent)
         if world.deleting:
@@ -61,13 +63,13 @@ class GraphReconciler:
         try:
             status = await self._converge(world)
         except Rejected as rejected:  # only a new spec helps, so no retry
-            return await self._write(world, self._rejected(world, rejected))
+            return self._submit(world, self._rejected(world, rejected))
         except Unrenderable as problem:
-            return await self._write(world, self._failed(world, str(problem)))
+            return self._submit(world, self._failed(world, str(problem)))
         except ChildError as problem:
-            await self._write(world, self._failed(world, failure_text(problem)))
+            self._submit(world, self._failed(world, failure_text(problem)))
             raise problem.error from problem
-        return await self._write(world, status)
+        return self._submit(world, status)
 
     async def _converge(self, world: World) -> Mapping[str, Any]:
         site = self._cluster.site
@@ -113,24 +115,18 @@ class GraphReconciler:
             text, previous=world.status, generation=world.source.generation, now=self._cluster.now()
         )
 
-    async def _write(self, world: World, status: Mapping[str, Any]) -> Result:
-        key = world.parent.meta.key
-        if status == world.status:
-            self._pacer.written(key)
-            return DONE
-        wait = self._pacer.wait_for(key, world.status, status)
-        if wait > 0:
-            return Result(requeue_after=wait)
-        await self._cluster.write_status(world.parent, world.status, status)
-        self._pacer.written(key)
-        self._say_rejected(world, status)
+    def _submit(self, world: World, status: Mapping[str, Any]) -> Result:
+        self._statuses.submit(world.parent, status, stored=world.stored, notes=_notes(status))
         return DONE
 
-    def _say_rejected(self, world: World, status: Mapping[str, Any]) -> None:
-        for condition in status.get("conditions", ()):
-            if condition["reason"] == "ValidationFailed":
-                message = str(condition["message"]).removeprefix("Validation failed: ")
-                self._cluster.event(world.parent, "Warning", "ValidationFailed", message)
+
+def _notes(status: Mapping[str, Any]) -> tuple[Note, ...]:
+    """Events that go with a status."""
+    return tuple(
+        Note("Warning", conditions.VALIDATION_FAILED, str(said["message"]).removeprefix("Validation failed: "))
+        for said in trees_at(status, "conditions")
+        if said["reason"] == conditions.VALIDATION_FAILED
+    )
 
 
 def component_states(applied: Sequence[Applied]) -> list[ComponentState]:
