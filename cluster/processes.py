@@ -31,7 +31,8 @@ def write_process(layout: Layout, stem: str, command: Sequence[str]) -> int:
         (os.POSIX_SPAWN_DUP2, 1, 2),
     ]
     # Not subprocess: the program is meant to go on when this process ends.
-    pid = os.posix_spawn(command[0], list(command), {**os.environ, "GOGC": GARBAGE_PERCENT}, file_actions=actions, setsid=True)
+    environment = {**os.environ, "GOGC": GARBAGE_PERCENT}
+    pid = os.posix_spawn(command[0], list(command), environment, file_actions=actions, setsid=True)
     (layout.pids / f"{stem}.pid").write_text(f"{pid}\n")
     return pid
 
