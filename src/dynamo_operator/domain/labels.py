@@ -23,9 +23,11 @@ DISCOVERY_ENABLED: Final = "nvidia.com/dynamo-discovery-enabled"
 MANAGED_BY: Final = "nvidia.com/managed-by"
 # Put on ServiceAccounts by users; looked up by the operator.
 COMPONENT_POD_ACCOUNT: Final = "nvidia.com/dynamo-component-pod"
-# Read by the LeaderWorkerSet pathway's Services.
+# Selected on by the Services of components on several nodes, and by people.
 ROLE: Final = "role"
 INSTANCE_ID: Final = "instance-id"
+# Read by the KAI scheduler.
+KAI_QUEUE_LABEL: Final = "kai.scheduler/queue"
 
 # Annotations. The discovery backend is a label on Services and an annotation on graphs and components.
 DISCOVERY_BACKEND: Final = "nvidia.com/dynamo-discovery-backend"
@@ -40,6 +42,8 @@ MAX_UNAVAILABLE: Final = "nvidia.com/deployment-rolling-update-max-unavailable"
 DEBUG_MODE: Final = "nvidia.com/enable-debug-mode"
 STEALING_TRAFFIC: Final = "nvidia.com/enable-stealing-traffic-debug-mode"
 KAI_QUEUE: Final = "nvidia.com/kai-scheduler-queue"
+# Read by Volcano, which places the pods of a group together or not at all.
+POD_GROUP: Final = "scheduling.k8s.io/group-name"
 # Read by the Go operator after a handback, and by our own restart.
 LAST_APPLIED_HASH: Final = "nvidia.com/last-applied-hash"
 LAST_APPLIED_GENERATION: Final = "nvidia.com/last-applied-generation"
@@ -57,8 +61,13 @@ PLANNER_METRICS_PORT: Final = 9085
 EPP_GRPC_PORT: Final = 9002
 EPP_HEALTH_PORT: Final = 9003
 EPP_METRICS_PORT: Final = 9090
+SSH_PORT: Final = 2222
 
 MAIN_CONTAINER: Final = "main"
+# The scheduler that knows queues.
+KAI_SCHEDULER: Final = "kai-scheduler"
+# The scheduler of pods that come in groups.
+VOLCANO: Final = "volcano"
 PLANNER_ACCOUNT: Final = "planner-serviceaccount"
 EPP_ACCOUNT: Final = "epp-serviceaccount"
 EPP_CONFIG_KEY: Final = "epp-config-dynamo.yaml"

@@ -16,6 +16,11 @@ class Offers:
     grove: bool = False
     kai: bool = False
 
+    @property
+    def sets_of_nodes(self) -> bool:
+        """One replica can be spread over several nodes: there are sets, and a scheduler that places them whole."""
+        return self.leader_worker_sets and self.volcano
+
 
 @dataclass(frozen=True, slots=True)
 class Site:

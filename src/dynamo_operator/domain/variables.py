@@ -34,5 +34,7 @@ DYN_KV_BLOCK_SIZE: Final = "DYN_KV_BLOCK_SIZE"
 DYN_DISCOVERY_TIMEOUT_SEC: Final = "DYN_DISCOVERY_TIMEOUT_SEC"
 USE_STREAMING: Final = "USE_STREAMING"
 RUST_LOG: Final = "RUST_LOG"
+# Read by Open MPI, which must not shorten the names of hosts.
+OMPI_KEEP_HOST_NAMES: Final = "OMPI_MCA_orte_keep_fqdn_hostnames"
 # Read by vLLM.
 VLLM_CACHE_ROOT: Final = "VLLM_CACHE_ROOT"

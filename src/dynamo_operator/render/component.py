@@ -19,7 +19,7 @@ def render_component(component: Component, site: Site, surroundings: Surrounding
     Raises Unrenderable with the text that users see; its ``made`` are the children before the one that failed.
     """
     try:
-        workload = workload_of(component).render(component, site, surroundings)
+        workload = workload_of(component, site).render(component, site, surroundings)
     except Unrenderable as refused:
         raise refused.within("failed to reconcile the resources") from refused
     try:

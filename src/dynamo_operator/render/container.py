@@ -41,11 +41,12 @@ def render_container(component: Component, site: Site, defaults: Defaults, backe
     return {key: value for key, value in container.items() if value != [] and (key, value) != ("resources", {})}
 
 
-def launch_of(container: Tree, component: Component, backend: Backend, placement: Placement) -> Launch:
+def launch_of(container: Tree, component: Component, site: Site, *, backend: Backend, placement: Placement) -> Launch:
     """What the backend adds to a pod with this main container."""
     start = Start(
         component,
         placement,
+        ssh_secret=site.mpi_secret_name,
         command=tuple(container.get("command", ())),
         args=tuple(container.get("args", ())),
         variables=tuple(entry["name"] for entry in container["env"]),

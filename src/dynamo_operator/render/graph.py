@@ -43,7 +43,7 @@ def render_foundation(graph: Graph, site: Site) -> list[Child]:
 def render_components(graph: Graph, site: Site, restart: RestartState) -> list[Child]:
     """One component deployment per service, sorted by service key. Raises Unrenderable."""
     several_nodes = any(service.nodes > 1 for service in graph.services)
-    if several_nodes and not (site.offers.leader_worker_sets and site.offers.volcano):
+    if several_nodes and not site.offers.sets_of_nodes:
         raise Unrenderable(f"{_FAILED}: no multinode orchestrator available")
     try:
         return [render_component_deployment(graph, service, site, restart) for service in graph.services]

@@ -18,7 +18,7 @@ from dynamo_operator.render.container import launch_of, launched, render_contain
 from dynamo_operator.render.debugger import has_debugger, render_debugger
 from dynamo_operator.render.merge import merge
 from dynamo_operator.render.metadata import pod_annotations, pod_labels
-from dynamo_operator.render.service_account import fallback_account
+from dynamo_operator.render.service_account import discovery_account, fallback_account
 from dynamo_operator.render.volume import render_volumes
 
 # Group of mounted volumes where the user says nothing of the pod's security.
@@ -39,27 +39,29 @@ def render_pod_template(component: Component, site: Site, surroundings: Surround
     metadata: Manifest = {"labels": pod_labels(component, variant.selector, debug=variant.debug)}
     if annotations := pod_annotations(component):
         metadata["annotations"] = annotations
-    spec = _render_pod(component, site, surroundings, placement=variant.placement)
+    spec = render_pod(component, site, surroundings, placement=variant.placement)
+    spec.setdefault("serviceAccountName", fallback_account(surroundings))
     if variant.debug or has_debugger(component):
         spec["containers"] = [*spec["containers"], render_debugger(site)]
         spec["shareProcessNamespace"] = True
     return {"metadata": metadata, "spec": spec}
 
 
-def _render_pod(component: Component, site: Site, surroundings: Surroundings, *, placement: Placement) -> Manifest:
+def render_pod(component: Component, site: Site, surroundings: Surroundings, *, placement: Placement) -> Manifest:
+    """A PodSpec without an account where none is named. Raises Unrenderable when the spec allows none."""
     backend = backend_of(component)
     defaults = component_type_named(component.component_type).defaults(component)
     container = render_container(component, site, defaults, backend)
-    launch = launch_of(container, component, backend, placement)
+    launch = launch_of(container, component, site, backend=backend, placement=placement)
     main = launched(container, launch)
     pod = merge({"terminationGracePeriodSeconds": 60, "restartPolicy": "Always", **defaults.pod}, component.pod_spec)
     pod.setdefault("securityContext", {"fsGroup": FS_GROUP})
     if not pod.get("serviceAccountName"):
-        pod["serviceAccountName"] = fallback_account(component, site, surroundings)
+        pod["serviceAccountName"] = discovery_account(component, site)
     pod["containers"] = [*pod.get("containers", ()), main]
     pod["volumes"] = _volumes(pod, component, defaults, launch)
     pod["imagePullSecrets"] = _pull_secrets(pod.get("imagePullSecrets", ()), component, surroundings)
-    return {key: value for key, value in pod.items() if value != []}
+    return {key: value for key, value in pod.items() if value != [] and (key, value) != ("serviceAccountName", "")}
 
 
 def _volumes(pod: Tree, component: Component, defaults: Defaults, launch: Launch) -> list[Tree]:

@@ -65,6 +65,8 @@ def _selector(component: Component) -> dict[str, str]:
         labels.COMPONENT: pod_labels(component, component.name).get(labels.COMPONENT),
         labels.COMPONENT_TYPE: component.component_type,
         labels.DYNAMO_NAMESPACE: component.declared_namespace,
+        # Only the leader of a replica serves.
+        labels.ROLE: "leader" if component.nodes > 1 else "",
     }
     return {key: value for key, value in told_apart.items() if value}
 

@@ -20,11 +20,28 @@ class Role(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Peers:
+    """How the pods of one replica find each other; every text is for a shell unless said otherwise.
+
+    ``leader_argument`` is the leader's host where no shell reads it, only the kubelet. ``rank`` is a worker's own rank,
+    ``rank_term`` the same inside of ``$(( ))``. ``awaits_names``: names of workers may be unknown for a while.
+    """
+
+    leader: str = ""
+    leader_argument: str = ""
+    workers: tuple[str, ...] = ()
+    rank: str = ""
+    rank_term: str = ""
+    awaits_names: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Placement:
-    """Where a pod stands: its role, and over how many nodes one replica is spread."""
+    """Where a pod stands: its role, over how many nodes one replica is spread, and how to reach the others."""
 
     role: Role = Role.MAIN
     nodes: int = 1
+    peers: Peers = Peers()
 
 
 SINGLE: Final = Placement()
@@ -35,7 +52,8 @@ SINGLE: Final = Placement()
 class Start:
     """How the main container would be started without the backend's say.
 
-    ``variables`` are the names of its environment variables, sorted.
+    ``variables`` are the names of its environment variables, sorted. ``ssh_secret`` is the Secret with the key pair
+    that the nodes of one replica may use among each other.
     """
 
     component: Component
@@ -43,6 +61,7 @@ class Start:
     command: tuple[str, ...] = ()
     args: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
+    ssh_secret: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +79,16 @@ class Launch:
     probes: tuple[tuple[str, Tree | None], ...] = ()
 
 
+UNPROBED: Final[tuple[tuple[str, Tree | None], ...]] = (
+    ("livenessProbe", None),
+    ("readinessProbe", None),
+    ("startupProbe", None),
+)
+"""The probes of a pod that answers nobody but its leader."""
+
+
 class Backend(Protocol):
-    """A way to run a model: its name in the API, where it caches compilations (empty: nowhere), how it starts."""
+    """A way to run a model, on one node or on several."""
 
     @property
     def name(self) -> str:
@@ -71,6 +98,11 @@ class Backend(Protocol):
     @property
     def cache_path(self) -> str:
         """Default mount path of a compilation cache, empty when there is none."""
+        ...
+
+    @property
+    def needs_ssh(self) -> bool:
+        """Its nodes reach each other by SSH, so they need a key pair."""
         ...
 
     def launch(self, start: Start, /) -> Launch:

@@ -13,6 +13,7 @@ class Noop:
 
     name: str = "noop"
     cache_path: str = ""
+    needs_ssh: bool = False
 
     def launch(self, _start: Start, /) -> Launch:
         """Nothing."""

@@ -25,6 +25,8 @@ _INT32_LIMIT: Final = 2**31
 class Deployment:
     """A Deployment, and a second one with a debugger when debugging steals traffic."""
 
+    kind: str = "Deployment"
+
     def render(self, component: Component, site: Site, surroundings: Surroundings, /) -> list[Child]:
         """The component's Deployments."""
         try:
