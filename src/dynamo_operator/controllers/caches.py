@@ -38,6 +38,8 @@ _ALWAYS: Final = (
 OPTIONAL: Final = {
     "virtual_services": resources.VIRTUAL_SERVICES,
     "inference_pools": resources.INFERENCE_POOLS,
+    "leader_worker_sets": resources.LEADER_WORKER_SETS,
+    "volcano": resources.POD_GROUPS,
 }
 """Caches that are filled only while the cluster serves the API, by the name of the offer."""
 

@@ -22,6 +22,8 @@ ROLES: Final = Resource("rbac.authorization.k8s.io", "v1", "Role", "roles")
 ROLE_BINDINGS: Final = Resource("rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings")
 CLUSTER_ROLES: Final = Resource("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", namespaced=False)
 INGRESSES: Final = Resource("networking.k8s.io", "v1", "Ingress", "ingresses")
+LEADER_WORKER_SETS: Final = Resource("leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet", "leaderworkersets")
+POD_GROUPS: Final = Resource("scheduling.volcano.sh", "v1beta1", "PodGroup", "podgroups")
 VIRTUAL_SERVICES: Final = Resource("networking.istio.io", "v1beta1", "VirtualService", "virtualservices")
 INFERENCE_POOLS: Final = Resource(INFERENCE_GROUP, "v1", "InferencePool", "inferencepools")
 
@@ -38,6 +40,8 @@ _ALL: Final = (
     ROLES,
     ROLE_BINDINGS,
     INGRESSES,
+    LEADER_WORKER_SETS,
+    POD_GROUPS,
     VIRTUAL_SERVICES,
     INFERENCE_POOLS,
 )
@@ -46,8 +50,8 @@ _BY_KIND: Final = {(r.api_version, r.kind): r for r in _ALL}
 CAPABILITIES: Final = {
     "virtual_services": ("networking.istio.io", "virtualservices"),
     "inference_pools": (INFERENCE_GROUP, "inferencepools"),
-    "leader_worker_sets": ("leaderworkerset.x-k8s.io", "leaderworkersets"),
-    "volcano": ("scheduling.volcano.sh", "podgroups"),
+    "leader_worker_sets": (LEADER_WORKER_SETS.group, LEADER_WORKER_SETS.plural),
+    "volcano": (POD_GROUPS.group, POD_GROUPS.plural),
     "grove": ("grove.io", "podcliquesets"),
     "kai": ("scheduling.run.ai", "queues"),
 }

@@ -8,7 +8,7 @@ from typing import Any
 
 from dynamo_operator.controllers.cluster import Cluster, Parent
 from dynamo_operator.controllers.pull_secrets import names_by_host
-from dynamo_operator.controllers.resources import COMPONENTS, DEPLOYMENTS
+from dynamo_operator.controllers.resources import COMPONENTS, DEPLOYMENTS, LEADER_WORKER_SETS
 from dynamo_operator.controllers.sources import source_of, tree_of
 from dynamo_operator.controllers.status_writer import StatusWriter
 from dynamo_operator.domain.component import Surroundings
@@ -69,5 +69,9 @@ def _running_first(names: Iterable[str], used: list[str]) -> tuple[str, ...]:
 
 
 def _running_pod_spec(cluster: Cluster, key: Key) -> Mapping[str, Any]:
-    body = cluster.informers[DEPLOYMENTS].get(key)
-    return tree_at(tree_of(body, "spec"), "template", "spec") if body is not None else {}
+    deployment = cluster.informers[DEPLOYMENTS].get(key)
+    if deployment is not None:
+        return tree_at(tree_of(deployment, "spec"), "template", "spec")
+    first = cluster.informers[LEADER_WORKER_SETS].get(Key(key.namespace, f"{key.name}-0"))
+    path = ("leaderWorkerTemplate", "leaderTemplate", "spec")
+    return tree_at(tree_of(first, "spec"), *path) if first is not None else {}

@@ -17,6 +17,7 @@ from dynamo_operator.domain.labels import BASE_MODEL
 from dynamo_operator.domain.outcome import Rejected, Unrenderable
 from dynamo_operator.domain.trees import trees_at
 from dynamo_operator.render.component import render_component
+from dynamo_operator.render.workloads.registry import workload_of
 from dynamo_operator.runtime.apply import Applied
 from dynamo_operator.runtime.controller import DONE, Result
 from dynamo_operator.runtime.resource import Key
@@ -27,8 +28,12 @@ from dynamo_operator.status.component_deployment import (
     status_of_rejected_component,
 )
 
+WORKLOADS: Final = (resources.DEPLOYMENTS, resources.LEADER_WORKER_SETS)
+"""What runs pods, so that its status is ours to tell."""
+
 PRUNED: Final = (
-    resources.DEPLOYMENTS,
+    *WORKLOADS,
+    resources.POD_GROUPS,
     resources.SERVICES,
     resources.INGRESSES,
     resources.VIRTUAL_SERVICES,
@@ -87,14 +92,11 @@ class ComponentReconciler:
                 await self._cluster.applier.release_shared(resources.SERVICES, service.metadata.key, uid)
 
     def _status(self, world: World, component: Component, applied: Sequence[Applied]) -> Mapping[str, Any]:
-        deployment = next(
-            object_of(a.body)
-            for a in applied
-            if a.wanted.resource == resources.DEPLOYMENTS and a.body.metadata.name == component.name
-        )
+        kind = workload_of(component, self._cluster.site).kind
         return status_of_component(
             component,
-            deployment,
+            [object_of(a.body) for a in applied if a.wanted.resource.kind == kind],
+            kind=kind,
             previous=world.status,
             generation=world.source.generation,
             now=self._cluster.now(),
@@ -130,6 +132,8 @@ def _notes(status: Mapping[str, Any]) -> tuple[Note, ...]:
 _CONTEXT: Final = {
     resources.DEPLOYMENTS: "failed to reconcile the resources: failed to create or update the deployment: "
     "create or update deployment",
+    resources.POD_GROUPS: "failed to reconcile the resources: failed to sync the PodGroup",
+    resources.LEADER_WORKER_SETS: "failed to reconcile the resources: failed to sync the LeaderWorkerSet",
     resources.SERVICES: "failed to create or update the service",
     resources.INGRESSES: "failed to create or update the ingress",
     resources.VIRTUAL_SERVICES: "failed to create or update the ingress",

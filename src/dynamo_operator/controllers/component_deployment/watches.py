@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dynamo_operator.controllers.cluster import Cluster
-from dynamo_operator.controllers.component_deployment.reconciler import PRUNED
+from dynamo_operator.controllers.component_deployment.reconciler import PRUNED, WORKLOADS
 from dynamo_operator.controllers.pull_secrets import PullSecret
-from dynamo_operator.controllers.resources import COMPONENTS, DEPLOYMENTS, SERVICES
+from dynamo_operator.controllers.resources import COMPONENTS, SERVICES
 from dynamo_operator.controllers.wakeups import child_moved, intent_moved
 from dynamo_operator.domain.labels import FINALIZER
 from dynamo_operator.runtime.controller import Controller
@@ -41,7 +41,7 @@ def watch_components(controller: Controller, cluster: Cluster) -> None:
         if resource is not SERVICES and resource in cluster.informers:
             controller.watch(
                 cluster.informers[resource],
-                child_moved(cluster, owner, status=resource is DEPLOYMENTS),
+                child_moved(cluster, owner, status=resource in WORKLOADS),
             )
     # Model Services have no controller among their owners.
     co_owners = plain_owner(COMPONENTS.kind, COMPONENTS.group)
