@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from dynamo_operator.domain.graph import RestartState
+from dynamo_operator.domain.pathway import Circumstances
 from dynamo_operator.domain.site import Site
-from dynamo_operator.render.graph import render_components
+from dynamo_operator.render.graph import render_services
 from tests.support.graphs import SITE, graph_of
 
 CONFIG = "DYN_DEPLOYMENT_CONFIG"
@@ -20,12 +21,13 @@ def render(
     service: dict[str, Any], *, site: Site = SITE, restart: RestartState = NOTHING, **graph: Any
 ) -> dict[str, Any]:
     """The spec of the component deployment of service ``S``."""
-    (child,) = render_components(graph_of({"S": service}, **graph), site, restart)
+    (child,) = render_services(graph_of({"S": service}, **graph), site, Circumstances(restart)).workloads
     return child.manifest["spec"]
 
 
 def test_whole_manifest() -> None:
-    (child,) = render_components(graph_of({"Work": {"replicas": 2}}, backendFramework="vllm"), SITE, NOTHING)
+    graph = graph_of({"Work": {"replicas": 2}}, backendFramework="vllm")
+    (child,) = render_services(graph, SITE, Circumstances()).workloads
     labels = {
         "nvidia.com/dynamo-component": "Work",
         "nvidia.com/dynamo-namespace": "ns-g",

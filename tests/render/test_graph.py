@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dynamo_operator.domain.graph import Graph, RestartState
+from dynamo_operator.domain.graph import Graph
 from dynamo_operator.domain.manifest import Child, Upkeep
 from dynamo_operator.domain.outcome import Unrenderable
+from dynamo_operator.domain.pathway import Circumstances
 from dynamo_operator.domain.site import Offers, Site
-from dynamo_operator.render.graph import render_components, render_foundation, render_graph
+from dynamo_operator.render.graph import render_foundation, render_graph, render_services
 from tests.support.graphs import SITE, graph_of
 
 WORKER = {"w": {"componentType": "worker"}}
@@ -74,7 +75,7 @@ def test_foundation(graph: Graph, site: Site, wanted: list[str]) -> None:
 
 def test_how_children_are_kept() -> None:
     graph = graph_of({"W": {"scalingAdapter": {"enabled": True}}}, pvcs=[CREATED])
-    children = render_graph(graph, SITE, RestartState())
+    children = render_graph(graph, SITE, Circumstances())
     ways = [(c.upkeep is Upkeep.CREATE, c.owned, c.recreate) for c in children]
     kept = dict(zip(names(children), ways, strict=True))
     assert len(kept) == len(children)
@@ -141,13 +142,16 @@ PROBLEMS: list[tuple[str, Graph, Site, str]] = [
 @pytest.mark.parametrize(("graph", "site", "text"), [p[1:] for p in PROBLEMS], ids=[p[0] for p in PROBLEMS])
 def test_problems(graph: Graph, site: Site, text: str) -> None:
     with pytest.raises(Unrenderable) as problem:
-        render_graph(graph, site, RestartState())
+        render_graph(graph, site, Circumstances())
     assert str(problem.value).startswith(text)
 
 
 def test_several_nodes_and_something_for_them_a_component_is_made() -> None:
     site = replace(SITE, offers=Offers(leader_worker_sets=True, volcano=True))
-    assert names(render_components(graph_of(NODES), site, RestartState())) == ["DynamoComponentDeployment g-w"]
+    (child,) = render_services(graph_of(NODES), site, Circumstances()).workloads
+    assert names([child]) == ["DynamoComponentDeployment g-w"]
+        "DynamoComponentDeployment g-w"
+    ]
 
 
 JSON = st.recursive(st.none() | st.booleans() | st.text(max_size=3), lambda i: st.lists(i, max_size=3), max_leaves=4)
@@ -159,7 +163,7 @@ def test_rendering_is_repeatable_and_leaves_its_input_alone(pod: dict[str, Any],
     spec = {"A": {"componentType": kind, "extraPodSpec": pod, "annotations": {"a": "b"}}, **WORKER}
     graph = graph_of(spec, envs=[{"name": "DYN_DEPLOYMENT_CONFIG", "value": "{}"}], annotations=STRANGE)
     before = deepcopy(graph)
-    once, again = ([c.manifest for c in render_graph(graph, SITE, RestartState())] for _ in range(2))
+    once, again = ([c.manifest for c in render_graph(graph, SITE, Circumstances())] for _ in range(2))
     assert graph == before
     assert json.dumps(once) == json.dumps(again)
     assert "serviceAccountName" not in pod

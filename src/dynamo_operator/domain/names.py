@@ -38,3 +38,18 @@ def model_service_name(model: str) -> str:
 def dynamo_namespace(namespace: str, graph: str, *, shared: bool) -> str:
     """The Dynamo namespace of a service (specification: api.md 3.1)."""
     return "dynamo" if shared else f"{namespace}-{graph}"
+
+
+def leader_clique_name(service: str) -> str:
+    """Clique of the leaders of a service on several nodes; host names are built from it."""
+    return f"{service.lower()}-ldr"
+
+
+def worker_clique_name(service: str) -> str:
+    """Clique of the other pods of a service on several nodes; host names are built from it."""
+    return f"{service.lower()}-wkr"
+
+
+def clique_object_name(graph: str, service: str) -> str:
+    """What Grove calls the PodClique of a service on one node, or the PodCliqueScalingGroup of one on several."""
+    return f"{graph}-0-{service.lower()}"

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from dynamo_operator.check.component_deployment import check_component
 from dynamo_operator.check.graph_deployment import check_graph
 from dynamo_operator.domain.component import Surroundings
-from dynamo_operator.domain.graph import RestartState
 from dynamo_operator.domain.manifest import Child, Manifest
+from dynamo_operator.domain.pathway import Circumstances
 from dynamo_operator.domain.site import Site
 from dynamo_operator.domain.source import Source
 from dynamo_operator.offline.sources import source_of
@@ -44,7 +44,7 @@ def render_manifest(manifest: Manifest, site: Site, *, namespace: str) -> Iterat
 def _render_graph(source: Source, site: Site) -> Iterator[Rendered]:
     """A graph's children, then the children of its component deployments."""
     parent = f"{GRAPH} {source.namespace}/{source.name}"
-    children = render_graph(check_graph(source, site), site, RestartState())
+    children = render_graph(check_graph(source, site), site, Circumstances())
     yield from (Rendered(parent, child) for child in children)
     for child in children:
         if child.manifest["kind"] == COMPONENT:

@@ -28,6 +28,7 @@ from dynamo_operator.render.deployment_config import (
     with_frontend_port,
 )
 from dynamo_operator.render.endpoint_picker import picker_config
+from dynamo_operator.render.exposure import default_exposure, exposure_spec
 
 FRONTEND = "frontend"
 PLANNER = "planner"
@@ -69,7 +70,7 @@ def _spec(graph: Graph, service: Service, site: Site, restart: RestartState) -> 
     if service.component_type == PLANNER:
         spec["extraPodSpec"] = {**tree_at(spec, "extraPodSpec"), "serviceAccountName": PLANNER_ACCOUNT}
     if service.component_type == FRONTEND and "ingress" not in spec:
-        spec["ingress"] = _default_ingress(graph, site)
+        spec["ingress"] = exposure_spec(default_exposure(graph, site))
     if service.component_type == EPP and service.endpoint_picker and service.endpoint_picker.inline is not None:
         spec["eppConfig"] = {"config": picker_config(service.endpoint_picker)}
     if graph.envs:
@@ -88,21 +89,6 @@ def merged_envs(base: Sequence[Tree], specific: Sequence[Tree]) -> list[dict[str
     """Both lists by name, whole entries of the second replacing those of the first, sorted by name."""
     by_name = {str(entry.get("name", "")): entry for entry in (*base, *specific)}
     return [copied(by_name[name]) for name in sorted(by_name)]
-
-
-def _default_ingress(graph: Graph, site: Site) -> dict[str, Any]:
-    ingress: dict[str, Any] = {"host": graph.name}
-    if site.ingress_class or site.virtual_service_gateway:
-        ingress["enabled"] = True
-    if site.virtual_service_gateway:
-        ingress |= {"useVirtualService": True, "virtualServiceGateway": site.virtual_service_gateway}
-    if site.ingress_class:
-        ingress["ingressControllerClassName"] = site.ingress_class
-    if site.ingress_tls_secret:
-        ingress["tls"] = {"secretName": site.ingress_tls_secret}
-    if site.ingress_host_suffix:
-        ingress["hostSuffix"] = site.ingress_host_suffix
-    return ingress
 
 
 def _configured(spec: dict[str, Any], service: Service) -> dict[str, Any]:

@@ -11,15 +11,16 @@ from dynamo_operator.domain.discovery import ETCD, KUBERNETES
 from dynamo_operator.domain.site import Site
 
 
-def _backend(component: Component, site: Site) -> str:
+def asked_backend(component: Component, site: Site) -> str:
+    """What the component says, else the installation, as it is written."""
     return component.annotations.get(labels.DISCOVERY_BACKEND, site.discovery_backend)
 
 
 def discovers_by_kubernetes(component: Component, site: Site) -> bool:
     """True when accounts and Service labels for Kubernetes discovery are wanted."""
-    return _backend(component, site) == KUBERNETES
+    return asked_backend(component, site) == KUBERNETES
 
 
 def announces_kubernetes(component: Component, site: Site) -> bool:
     """True when the pod is told to use Kubernetes discovery: anything but etcd does, so that running pods stay."""
-    return _backend(component, site) != ETCD
+    return asked_backend(component, site) != ETCD

@@ -56,12 +56,13 @@ def render_pod(component: Component, site: Site, surroundings: Surroundings, *, 
     main = launched(container, launch)
     pod = merge({"terminationGracePeriodSeconds": 60, "restartPolicy": "Always", **defaults.pod}, component.pod_spec)
     pod.setdefault("securityContext", {"fsGroup": FS_GROUP})
-    if not pod.get("serviceAccountName"):
-        pod["serviceAccountName"] = discovery_account(component, site)
+    pod["serviceAccountName"] = pod.get("serviceAccountName") or discovery_account(component, site)
+    if not pod["serviceAccountName"]:
+        del pod["serviceAccountName"]
     pod["containers"] = [*pod.get("containers", ()), main]
     pod["volumes"] = _volumes(pod, component, defaults, launch)
     pod["imagePullSecrets"] = _pull_secrets(pod.get("imagePullSecrets", ()), component, surroundings)
-    return {key: value for key, value in pod.items() if value != [] and (key, value) != ("serviceAccountName", "")}
+    return {key: value for key, value in pod.items() if value != []}
 
 
 def _volumes(pod: Tree, component: Component, defaults: Defaults, launch: Launch) -> list[Tree]:

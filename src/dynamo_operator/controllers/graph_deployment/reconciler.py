@@ -15,10 +15,11 @@ from dynamo_operator.controllers.status_writer import Note, StatusWriter
 from dynamo_operator.domain.graph import ComponentState, Graph, RestartStatus
 from dynamo_operator.domain.manifest import Child
 from dynamo_operator.domain.outcome import Rejected, Unrenderable
+from dynamo_operator.domain.pathway import Circumstances
 from dynamo_operator.domain.trees import trees_at
 from dynamo_operator.plan.claims import claims_missing
 from dynamo_operator.plan.restart import next_restart_status, restart_state
-from dynamo_operator.render.graph import render_components, render_foundation
+from dynamo_operator.render.graph import render_foundation, render_services
 from dynamo_operator.runtime.apply import Applied
 from dynamo_operator.runtime.controller import DONE, Result
 from dynamo_operator.runtime.resource import Key
@@ -79,7 +80,7 @@ class GraphReconciler:
         problem: Unrenderable | None = None
         try:
             state = restart_state(graph, restart, world.components)
-            children = [*children, *render_components(graph, site, state)]
+            children = [*children, *render_services(graph, site, Circumstances(state)).children]
         except Unrenderable as unrenderable:
             problem = unrenderable  # the components of the last good spec are left alone
         applied = await self._apply(world, children, complete=problem is None)

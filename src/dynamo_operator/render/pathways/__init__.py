@@ -1,0 +1,1 @@
+"""The ways from a graph to pods; one contract, one registry."""
