@@ -257,11 +257,11 @@ def _build_controllers(
 ) -> list[Controller]:
     """The controllers, subscribed to what wakes them: graphs first, then components."""
 
-    def controller(name: str, reconcile: Reconcile, *, queue: WorkQueue | None = None) -> Controller:
+    def controller(name: str, reconcile: Reconcile, queue: WorkQueue) -> Controller:
         return Controller(
             name,
             reconcile,
-            queue=queue or WorkQueue(cluster.clock),
+            queue=queue,
             workers=settings.workers,
             metrics=metrics.controller(name),
         )
@@ -269,7 +269,7 @@ def _build_controllers(
     def status_writer(resource: Resource) -> tuple[StatusWriter, Controller]:
         queue = WorkQueue(cluster.clock)
         writer = StatusWriter(cluster, resource, queue)
-        return writer, controller(f"{resource.kind}-status", writer.reconcile, queue=queue)
+        return writer, controller(f"{resource.kind}-status", writer.reconcile, queue)
 
     graph_statuses, graph_status_controller = status_writer(GRAPHS)
     component_statuses, component_status_controller = status_writer(COMPONENTS)
@@ -279,7 +279,8 @@ def _build_controllers(
         ADAPTERS: AdapterReconciler(cluster).reconcile,
     }
     graphs, components, adapters = (
-        controller(resource.kind, own.counted(resource.kind, reconcile)) for resource, reconcile in reconcilers.items()
+        controller(resource.kind, own.counted(resource.kind, reconcile), WorkQueue(cluster.clock))
+        for resource, reconcile in reconcilers.items()
     )
     watch_graphs(graphs, cluster)
     watch_components(components, cluster)

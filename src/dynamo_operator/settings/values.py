@@ -210,7 +210,7 @@ class Settings:
     debugger_image: str = setting(
         "python:3.12-slim", "debugger-image", "debugger.image", "image of the debugger container (new as a flag)"
     )
-    workers: int = setting(8, "workers", "workers", "reconciles that run at the same time, for each kind (new)")
+    workers: int = setting(16, "workers", "workers", "reconciles that run at the same time, for each kind (new)")
     kubeconfig: str = setting("", "kubeconfig", "kubeconfig", "path of a kubeconfig; needed only outside a cluster")
     log_development: bool = setting(
         False, "zap-devel", "logging.development", "defaults for people: console lines, level debug"
