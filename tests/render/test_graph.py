@@ -150,8 +150,6 @@ def test_several_nodes_and_something_for_them_a_component_is_made() -> None:
     site = replace(SITE, offers=Offers(leader_worker_sets=True, volcano=True))
     (child,) = render_services(graph_of(NODES), site, Circumstances()).workloads
     assert names([child]) == ["DynamoComponentDeployment g-w"]
-        "DynamoComponentDeployment g-w"
-    ]
 
 
 JSON = st.recursive(st.none() | st.booleans() | st.text(max_size=3), lambda i: st.lists(i, max_size=3), max_leaves=4)
