@@ -114,7 +114,7 @@ class Operator:
     live: Health = field(default_factory=Health)
     ready: Health = field(default_factory=Health)
     _tasks: list[asyncio.Task[None]] = field(default_factory=list[asyncio.Task[None]])
-    _optional: dict[str, asyncio.Task[None]] = field(default_factory=dict[str, asyncio.Task[None]])
+    _optional: dict[Resource, asyncio.Task[None]] = field(default_factory=dict[Resource, asyncio.Task[None]])
 
     @classmethod
     def assembled(cls, settings: Settings, client: Client, metrics: Metrics) -> Operator:
@@ -155,7 +155,7 @@ class Operator:
             if not await self._synced(stop):
                 return 0
             self.cluster.capabilities.subscribe(self._offer_changed)
-            for name in OPTIONAL:
+            for name in CAPABILITIES:
                 self._follow(name, offered=self.cluster.capabilities.offers(name))
             settle_garbage()
             log.info("caches are filled", graphs=len(self.cluster.informers[GRAPHS]), offers=self._offered())
@@ -224,20 +224,20 @@ class Operator:
 
     def _offer_changed(self, name: str, offered: bool) -> None:
         log.info("the cluster's offer changed", name=name, offered=offered)
-        if name in OPTIONAL:
-            self._follow(name, offered=offered)
+        self._follow(name, offered=offered)
         self.own_metrics.offered.labels(name).set(offered)
         for controller, resource in zip(self.controllers, (GRAPHS, COMPONENTS), strict=False):
             for body in self.cluster.informers[resource].values():
                 controller.queue.add(body.metadata.key, RESYNC)
 
     def _follow(self, name: str, *, offered: bool) -> None:
-        """Watch an optional kind while the cluster serves it."""
-        task = self._optional.pop(name, None)
-        if task is not None:
-            task.cancel()
-        if offered:
-            self._optional[name] = asyncio.create_task(self.cluster.informers[OPTIONAL[name]].run())
+        """Watch the kinds of an offer while the cluster serves them."""
+        for resource in (resource for resource, offer in OPTIONAL.items() if offer == name):
+            task = self._optional.pop(resource, None)
+            if task is not None:
+                task.cancel()
+            if offered:
+                self._optional[resource] = asyncio.create_task(self.cluster.informers[resource].run())
 
     def _offered(self) -> list[str]:
         offered = [name for name in CAPABILITIES if self.cluster.capabilities.offers(name)]

@@ -36,12 +36,16 @@ _ALWAYS: Final = (
     resources.CONFIG_MAPS,
 )
 OPTIONAL: Final = {
-    "virtual_services": resources.VIRTUAL_SERVICES,
-    "inference_pools": resources.INFERENCE_POOLS,
-    "leader_worker_sets": resources.LEADER_WORKER_SETS,
-    "volcano": resources.POD_GROUPS,
+    resources.VIRTUAL_SERVICES: "virtual_services",
+    resources.INFERENCE_POOLS: "inference_pools",
+    resources.LEADER_WORKER_SETS: "leader_worker_sets",
+    resources.POD_GROUPS: "volcano",
+    resources.POD_CLIQUE_SETS: "grove",
+    resources.POD_CLIQUES: "grove",
+    resources.SCALING_GROUPS: "grove",
+    resources.QUEUES: "kai",
 }
-"""Caches that are filled only while the cluster serves the API, by the name of the offer."""
+"""Kinds that are watched only while the cluster serves them, with the name of the offer."""
 
 
 def by_namespace(body: Viewed) -> Iterable[str]:
@@ -80,7 +84,7 @@ def build_caches(client: Client, namespace: str) -> Caches:
             label_selector=_SELECTORS.get(resource, ""),
             indexes=indexes,
         )
-        for resource in (*_ALWAYS, *OPTIONAL.values())
+        for resource in (*_ALWAYS, *OPTIONAL)
     }
     spaces = {"namespace": by_namespace}
     claims = Informer(client, resources.CLAIMS, Metadata, namespace=namespace, metadata_only=True, indexes=spaces)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from dynamo_operator.domain.labels import GROUP, INFERENCE_GROUP
+from dynamo_operator.domain.labels import GROUP, GROVE_GROUP, INFERENCE_GROUP
 from dynamo_operator.runtime.resource import Resource
 
 GRAPHS: Final = Resource(GROUP, "v1alpha1", "DynamoGraphDeployment", "dynamographdeployments")
@@ -25,6 +25,10 @@ INGRESSES: Final = Resource("networking.k8s.io", "v1", "Ingress", "ingresses")
 LEADER_WORKER_SETS: Final = Resource("leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet", "leaderworkersets")
 POD_GROUPS: Final = Resource("scheduling.volcano.sh", "v1beta1", "PodGroup", "podgroups")
 VIRTUAL_SERVICES: Final = Resource("networking.istio.io", "v1beta1", "VirtualService", "virtualservices")
+POD_CLIQUE_SETS: Final = Resource(GROVE_GROUP, "v1alpha1", "PodCliqueSet", "podcliquesets")
+POD_CLIQUES: Final = Resource(GROVE_GROUP, "v1alpha1", "PodClique", "podcliques")
+SCALING_GROUPS: Final = Resource(GROVE_GROUP, "v1alpha1", "PodCliqueScalingGroup", "podcliquescalinggroups")
+QUEUES: Final = Resource("scheduling.run.ai", "v2", "Queue", "queues", namespaced=False)
 INFERENCE_POOLS: Final = Resource(INFERENCE_GROUP, "v1", "InferencePool", "inferencepools")
 
 _ALL: Final = (
@@ -44,6 +48,7 @@ _ALL: Final = (
     POD_GROUPS,
     VIRTUAL_SERVICES,
     INFERENCE_POOLS,
+    POD_CLIQUE_SETS,
 )
 _BY_KIND: Final = {(r.api_version, r.kind): r for r in _ALL}
 
@@ -52,8 +57,8 @@ CAPABILITIES: Final = {
     "inference_pools": (INFERENCE_GROUP, "inferencepools"),
     "leader_worker_sets": (LEADER_WORKER_SETS.group, LEADER_WORKER_SETS.plural),
     "volcano": (POD_GROUPS.group, POD_GROUPS.plural),
-    "grove": ("grove.io", "podcliquesets"),
-    "kai": ("scheduling.run.ai", "queues"),
+    "grove": (POD_CLIQUE_SETS.group, POD_CLIQUE_SETS.plural),
+    "kai": (QUEUES.group, QUEUES.plural),
 }
 """Optional APIs: name in `domain.site.Offers` -> group and plural that show it."""
 

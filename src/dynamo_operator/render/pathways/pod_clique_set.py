@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dynamo_operator.domain.graph import Graph
+from dynamo_operator.domain.labels import GROVE_GROUP
 from dynamo_operator.domain.manifest import Child, Manifest
 from dynamo_operator.domain.outcome import Unrenderable
 from dynamo_operator.domain.pathway import Circumstances, queue_of
@@ -15,7 +16,7 @@ from dynamo_operator.render.pathways.clique import render_cliques, roles_of, tak
 from dynamo_operator.render.pathways.clique_companions import render_companions
 from dynamo_operator.render.pathways.contract import Rendering
 
-API_VERSION: Final = "grove.io/v1alpha1"
+API_VERSION: Final = f"{GROVE_GROUP}/v1alpha1"
 # Values of cliqueStartupType; read by Grove.
 ANY_ORDER: Final = "CliqueStartupTypeAnyOrder"
 EXPLICIT_ORDER: Final = "CliqueStartupTypeExplicit"
