@@ -34,14 +34,14 @@ def runs_python(command: Sequence[str]) -> bool:
     return bool(command) and _PYTHON.fullmatch(command[0]) is not None
 
 
-def with_flags(start: Start, flags: str, *, framework: str, shell: bool) -> Launch:
-    """The command with flags for the framework; ``shell``: only a shell can work them out.
+def with_flags(start: Start, flags: str, *, framework: str, by_shell: bool) -> Launch:
+    """The command with flags for the framework; ``by_shell``: only a shell can work them out.
 
     A script that does not start the framework stays as it is.
     """
     if not runs_python(start.command):
         return Launch(args=_with_flags_once(start.args, flags, framework))
-    if shell:
+    if by_shell:
         line = shell_line([*start.command, *start.args])
         return Launch(command=("sh", "-c"), args=(f"exec {line} {flags}",))
     return Launch(args=(*start.args, *flags.split()))

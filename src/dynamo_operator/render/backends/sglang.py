@@ -28,5 +28,5 @@ class SGLang:
         leader = place.peers.leader if read_by_shell else place.peers.leader_argument
         rank = place.peers.rank if worker else "0"
         flags = f"--dist-init-addr {leader}:{_PORT} --nnodes {place.nodes} --node-rank {rank}"
-        launch = with_flags(start, flags, framework=self.name, shell=worker)
+        launch = with_flags(start, flags, framework=self.name, by_shell=worker)
         return replace(launch, probes=UNPROBED) if worker else launch

@@ -79,4 +79,4 @@ def _by_data(start: Start, local: int) -> Launch:
         f"--data-parallel-address {peers.leader if read_by_shell else peers.leader_argument} "
         f"--data-parallel-rpc-port {_RPC_PORT}"
     )
-    return with_flags(start, flags, framework=_NAME, shell=worker)
+    return with_flags(start, flags, framework=_NAME, by_shell=worker)
