@@ -127,7 +127,8 @@ class Cluster:
         kind = child.resource.kind
         if action == "created" and child.resource not in _PLUMBING:
             self.event(parent, "Normal", f"Create{kind}", f"Created {kind} {name}")
-        elif action == "updated":
+        elif action == "updated" and child.resource is not resources.COMPONENTS:
+            # A component tells itself what it changes.
             self.event(parent, "Normal", f"Update{kind}", f"Updated {kind} {name}")
 
     async def write_status(self, parent: Parent, current: Any, wanted: Any) -> bool:

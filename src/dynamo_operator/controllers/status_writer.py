@@ -20,8 +20,8 @@ from dynamo_operator.runtime.queue import WorkQueue
 from dynamo_operator.runtime.resource import Key, Resource
 
 # Seconds that counters must stand still before they are written, and after which they are written all the same.
-REST: Final = 2.0
-PATIENCE: Final = 10.0
+REST: Final = 5.0
+PATIENCE: Final = 30.0
 # Seconds that a status lets writes of children go first.
 COURTESY: Final = 0.5
 
