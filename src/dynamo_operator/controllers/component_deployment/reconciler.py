@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any, Final
 
 from dynamo_operator.check.component_deployment import check_component
@@ -14,6 +15,7 @@ from dynamo_operator.controllers.sources import object_of
 from dynamo_operator.controllers.status_writer import Note, StatusWriter
 from dynamo_operator.domain.component import Component
 from dynamo_operator.domain.labels import BASE_MODEL
+from dynamo_operator.domain.manifest import Child
 from dynamo_operator.domain.outcome import Rejected, Unrenderable
 from dynamo_operator.domain.trees import trees_at
 from dynamo_operator.render.component import render_component
@@ -38,6 +40,7 @@ PRUNED: Final = (
     resources.INGRESSES,
     resources.VIRTUAL_SERVICES,
 )
+_LATER_STAGES: Final = {resources.SERVICES: 1, resources.INGRESSES: 2, resources.VIRTUAL_SERVICES: 3}
 
 
 class ComponentReconciler:
@@ -76,12 +79,19 @@ class ComponentReconciler:
             children = render_component(component, site, world.surroundings)
         except Unrenderable as problem:
             # What could be rendered is there; what exists of the rest belongs to the last good spec and stays.
-            await self._cluster.apply_children(world.parent, problem.made)
+            await self._apply(world, problem.made)
             raise
-        applied = await self._cluster.apply_children(world.parent, children)
+        applied = await self._apply(world, children)
         await self._cluster.prune_children(world.parent, PRUNED, applied)
         await self._release_models(world, applied)
         return self._status(world, component, applied)
+
+    async def _apply(self, world: World, children: Sequence[Child]) -> list[Applied]:
+        """Make the children stage by stage: what the API server refuses keeps all later stages from being made."""
+        applied: list[Applied] = []
+        for _, stage in groupby(children, _stage):
+            applied += await self._cluster.apply_children(world.parent, list(stage))
+        return applied
 
     async def _release_models(self, world: World, applied: Sequence[Applied]) -> None:
         """Leave the model Services that this component no longer needs; the last one out removes them."""
@@ -115,6 +125,11 @@ class ComponentReconciler:
     def _submit(self, world: World, status: Mapping[str, Any]) -> Result:
         self._statuses.submit(world.parent, status, stored=world.stored, notes=_notes(status))
         return DONE
+
+
+def _stage(child: Child) -> int:
+    """Workloads first, then Services, then what leads to them from outside."""
+    return _LATER_STAGES.get(resources.resource_of(child.manifest), 0)
 
 
 def _notes(status: Mapping[str, Any]) -> tuple[Note, ...]:
