@@ -46,7 +46,12 @@ CASES: list[tuple[str, Graph, Site, list[str]]] = [
     ("cluster-wide: the planner's account too", graph_of(WORKER), SITE, [*PLANNER, *DISCOVERY]),
     ("restricted: no account", graph_of(WORKER), Site(restricted_namespace="ns"), DISCOVERY),
     ("etcd by annotation: no discovery access", graph_of(WORKER, annotations=ETCD), SITE, PLANNER),
-    ("an unknown backend: the installation's", graph_of(WORKER, annotations=STRANGE), SITE, [*PLANNER, *DISCOVERY]),
+    (
+        "an unknown backend: no discovery access, as its pods use none",
+        graph_of(WORKER, annotations=STRANGE),
+        SITE,
+        PLANNER,
+    ),
     (
         "a picker with a ConfigMap: account and pool",
         graph_of(PICKER, annotations=ETCD),

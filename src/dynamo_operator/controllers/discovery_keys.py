@@ -11,7 +11,8 @@ import structlog
 
 from dynamo_operator.controllers.cluster import Cluster, Parent
 from dynamo_operator.controllers.finalizer import add_finalizer, drop_finalizer
-from dynamo_operator.domain.labels import DISCOVERY_BACKEND, FINALIZER
+from dynamo_operator.domain.discovery import ETCD, discovery_backend
+from dynamo_operator.domain.labels import FINALIZER
 from dynamo_operator.domain.source import Source
 from dynamo_operator.domain.trees import tree_at
 from dynamo_operator.runtime.controller import DONE, Result
@@ -20,8 +21,10 @@ from dynamo_operator.runtime.resource import Key
 
 log = structlog.get_logger("controllers")
 
-# A component must be deletable although etcd is gone for good.
+# A component must be deletable although etcd is gone for good; its keys end with its leases even so.
 GIVE_UP_AFTER: Final = 60.0
+# An installation with Kubernetes discovery may name an etcd that was never there.
+GIVE_UP_EARLY_AFTER: Final = 4.0
 RETRY_AFTER: Final = 5.0
 
 
@@ -40,7 +43,7 @@ class DiscoveryKeys:
             await drop_finalizer(self._cluster, parent)
 
     async def clean_up(self, parent: Parent, source: Source) -> Result:
-        """Delete the component's keys, then let it go; after a minute of failures let it go anyway."""
+        """Delete the component's keys, then let it go; after so much time of failures let it go anyway."""
         if FINALIZER not in parent.meta.finalizers:
             return DONE
         prefix = self._prefix(source)
@@ -57,13 +60,14 @@ class DiscoveryKeys:
 
     def _may_retry(self, key: Key) -> bool:
         now = self._cluster.clock.monotonic()
-        return now - self._first_try.setdefault(key, now) < GIVE_UP_AFTER
+        patience = GIVE_UP_AFTER if self._cluster.site.discovery_backend == ETCD else GIVE_UP_EARLY_AFTER
+        return now - self._first_try.setdefault(key, now) < patience
 
     def _prefix(self, source: Source) -> str:
         """Prefix of the component's keys; empty when etcd has none."""
         site = self._cluster.site
-        said = tree_at(source.spec, "annotations").get(DISCOVERY_BACKEND)
+        backend = discovery_backend(tree_at(source.spec, "annotations"), site)
         namespace, service = source.spec.get("dynamoNamespace"), source.spec.get("serviceName")
-        if (said or site.discovery_backend) != "etcd" or not (site.etcd_address and namespace and service):
+        if backend != ETCD or not (site.etcd_address and namespace and service):
             return ""
         return f"/{namespace}/components/{service}/"

@@ -13,6 +13,9 @@ ETCD: Final = "etcd"
 
 
 def discovery_backend(annotations: Tree, site: Site) -> str:
-    """``kubernetes`` or ``etcd``: what the annotation says, else the installation's; other values count as absent."""
-    asked = annotations.get(DISCOVERY_BACKEND, "")
-    return asked if asked in {KUBERNETES, ETCD} else site.discovery_backend
+    """What the annotation says, as it is written, else the installation's.
+
+    Values that are neither of the two known ones (also none at all) count as the Go operator counts them, because they
+    shape pods: not as Kubernetes where accounts and labels are made, not as etcd where pods are told of their backend.
+    """
+    return annotations.get(DISCOVERY_BACKEND, site.discovery_backend)

@@ -1,19 +1,15 @@
-"""Which discovery backend a component's pods and Services use (specification: workloads.md 2).
-
-Values that are neither of the two known ones count as the Go operator counts them, because they shape pods.
-"""
+"""Which discovery backend a component's pods and Services use (specification: workloads.md 2)."""
 
 from __future__ import annotations
 
-from dynamo_operator.domain import labels
 from dynamo_operator.domain.component import Component
-from dynamo_operator.domain.discovery import ETCD, KUBERNETES
+from dynamo_operator.domain.discovery import ETCD, KUBERNETES, discovery_backend
 from dynamo_operator.domain.site import Site
 
 
 def asked_backend(component: Component, site: Site) -> str:
     """What the component says, else the installation, as it is written."""
-    return component.annotations.get(labels.DISCOVERY_BACKEND, site.discovery_backend)
+    return discovery_backend(component.annotations, site)
 
 
 def discovers_by_kubernetes(component: Component, site: Site) -> bool:
