@@ -31,7 +31,7 @@ ExtraPodSpec = Annotated[
                 MainContainer,
                 Doc(
                     "Merged over the main container that the operator makes: image, command, args, env, volumeMounts, "
-                    "startupProbe and all else that a container has. Its name is always `main`."
+                    "startupProbe and all else that a container has. Leave out its name, which is `main`."
                 ),
             ]
         },
@@ -111,10 +111,10 @@ class IngressSpec(ApiType, frozen=True):
     virtual_service_gateway: Annotated[str | None, Doc("Istio gateway of the VirtualService.")] = None
     host_prefix: Annotated[str | None, Doc("Text directly before `host`, without a separator.")] = None
     host_suffix: Annotated[str | None, Doc("Domain after `host` and a dot; absent means `local`.")] = None
-    annotations: Annotated[StringMap, Doc("Annotations of the Ingress or VirtualService.")] = field(
+    annotations: Annotated[StringMap, Doc("Annotations of the Ingress; a VirtualService gets none.")] = field(
         default_factory=dict[str, str]
     )
-    labels: Annotated[StringMap, Doc("Labels of the Ingress or VirtualService.")] = field(
+    labels: Annotated[StringMap, Doc("Labels of the Ingress; a VirtualService gets none.")] = field(
         default_factory=dict[str, str]
     )
     tls: Annotated[IngressTLS | None, Doc("TLS of the Ingress.")] = None
@@ -193,9 +193,14 @@ class ComponentSpec(ApiType, frozen=True):
             "The strategy and debug annotations have no effect under Grove."
         ),
     ] = field(default_factory=dict[str, str])
-    labels: Annotated[StringMap, Doc("Labels for the generated objects; labels that the operator itself sets win.")] = (
-        field(default_factory=dict[str, str])
-    )
+    labels: Annotated[
+        StringMap,
+        Doc(
+            "Labels for the generated objects and pods, on a DynamoComponentDeployment of your own and under Grove. "
+            "Elsewhere those of a service of a graph have no effect, as they would change running pods: use "
+            "`extraPodMetadata.labels`."
+        ),
+    ] = field(default_factory=dict[str, str])
     service_name: Annotated[
         str,
         Doc(
