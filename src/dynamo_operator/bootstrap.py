@@ -120,7 +120,7 @@ class Operator:
     def assembled(cls, settings: Settings, client: Client, metrics: Metrics) -> Operator:
         """Build every part; nothing runs yet."""
         clock = SystemClock()
-        caches = build_caches(client, settings.restricted_namespace)
+        caches = build_caches(client, settings.restricted_namespace, ssh_secret=settings.mpi_secret_name)
         recorders = {resource: EventRecorder(client, name, clock) for resource, name in _RECORDERS.items()}
         cluster = Cluster(
             client=client,
@@ -128,6 +128,7 @@ class Operator:
             claims=caches.claims,
             accounts=caches.accounts,
             pull_secrets=caches.pull_secrets,
+            ssh_secrets=caches.ssh_secrets,
             applier=Applier(client, caches.whole, field_manager=FIELD_MANAGER, hash_annotation=LAST_APPLIED_HASH),
             capabilities=Capabilities(client, CAPABILITIES, clock=clock),
             clock=clock,

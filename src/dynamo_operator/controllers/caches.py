@@ -66,14 +66,19 @@ class Caches:
     claims: Informer[Metadata]
     accounts: Informer[Metadata]
     pull_secrets: Informer[PullSecret]
+    ssh_secrets: Informer[Metadata]
 
     def required(self) -> list[Informer[Body] | Informer[Metadata] | Informer[PullSecret]]:
         """Those that every cluster can fill; the operator is ready when they are."""
-        return [*(self.whole[resource] for resource in _ALWAYS), self.claims, self.accounts, self.pull_secrets]
+        partial = (self.claims, self.accounts, self.pull_secrets, self.ssh_secrets)
+        return [*(self.whole[resource] for resource in _ALWAYS), *partial]
 
 
-def build_caches(client: Client, namespace: str) -> Caches:
-    """The informers for the whole cluster, or for one namespace when it is not empty."""
+def build_caches(client: Client, namespace: str, *, ssh_secret: str) -> Caches:
+    """The informers for the whole cluster, or for one namespace when it is not empty.
+
+    ``ssh_secret`` is the name that the SSH key pair and its copies have.
+    """
     indexes = {CONTROLLER_UID: controller_uid, "namespace": by_namespace, "co-owner": by_co_owner}
     whole = {
         resource: Informer(
@@ -105,4 +110,12 @@ def build_caches(client: Client, namespace: str) -> Caches:
         field_selector=f"type={PULL_SECRET_TYPE}",
         indexes=spaces,
     )
-    return Caches(whole, claims, accounts, pull_secrets)
+    ssh_secrets = Informer(
+        client,
+        resources.SECRETS,
+        Metadata,
+        namespace=namespace,
+        field_selector=f"metadata.name={ssh_secret}",
+        metadata_only=True,
+    )
+    return Caches(whole, claims, accounts, pull_secrets, ssh_secrets)

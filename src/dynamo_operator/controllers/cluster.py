@@ -33,13 +33,16 @@ log = structlog.get_logger("controllers")
 
 
 class ChildError(Exception):
-    """A child could not be made: ``error`` is what the API server answered, or Foreign for a name that is taken."""
+    """A child could not be made: ``error`` is what the API server answered, or Foreign for a name that is taken.
 
-    def __init__(self, wanted: Wanted, error: ApiError | Foreign) -> None:
+    ``said`` takes the place of the error's own words.
+    """
+
+    def __init__(self, wanted: Wanted, error: ApiError | Foreign, *, said: str = "") -> None:
         self.wanted = wanted
         self.error = error
         # The request is for logs; in a condition the API server's own words are enough.
-        super().__init__(error.message if isinstance(error, ApiError) else str(error))
+        super().__init__(said or (error.message if isinstance(error, ApiError) else str(error)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,7 @@ class Cluster:
     claims: Informer[Metadata]
     accounts: Informer[Metadata]
     pull_secrets: Informer[PullSecret]
+    ssh_secrets: Informer[Metadata]
     applier: Applier
     capabilities: Capabilities
     clock: Clock
@@ -115,7 +119,16 @@ class Cluster:
         self, parent: Parent, kinds: Sequence[Resource], applied: Iterable[Applied]
     ) -> list[tuple[Resource, Key]]:
         """Delete children of ``parent`` of these kinds that are no longer rendered."""
-        keep = {(a.wanted.resource, a.body.metadata.key) for a in applied}
+        return await self._prune(parent, kinds, {(a.wanted.resource, a.body.metadata.key) for a in applied})
+
+    async def prune_others(self, parent: Parent, kinds: Sequence[Resource], children: Iterable[Child]) -> None:
+        """Delete what ``parent`` has of these kinds besides these children, whether they could be made or not."""
+        wanted = [_wanted(child) for child in children]
+        await self._prune(parent, kinds, {(each.resource, each.key) for each in wanted})
+
+    async def _prune(
+        self, parent: Parent, kinds: Sequence[Resource], keep: set[tuple[Resource, Key]]
+    ) -> list[tuple[Resource, Key]]:
         served = [kind for kind in kinds if kind in self.informers]
         gone = await self.applier.prune(parent.meta.uid, served, keep=keep)
         for resource, key in gone:

@@ -48,6 +48,9 @@ POD_GROUP: Final = "scheduling.k8s.io/group-name"
 LAST_APPLIED_HASH: Final = "nvidia.com/last-applied-hash"
 LAST_APPLIED_GENERATION: Final = "nvidia.com/last-applied-generation"
 
+# On copies of the SSH key pair: the resourceVersion of the Secret that was copied. Read by the operator itself.
+COPIED_VERSION: Final = "nvidia.com/copied-version"
+
 APP_MANAGED_BY: Final = "app.kubernetes.io/managed-by"
 APP_COMPONENT: Final = "app.kubernetes.io/component"
 APP_NAME: Final = "app.kubernetes.io/name"

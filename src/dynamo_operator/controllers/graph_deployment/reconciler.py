@@ -1,8 +1,9 @@
-"""Makes the cluster match a DynamoGraphDeployment on the component pathway (workloads.md 3)."""
+"""Makes the cluster match a DynamoGraphDeployment (workloads.md 3, grove.md 2)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from dynamo_operator.check.graph_deployment import check_graph
@@ -10,39 +11,30 @@ from dynamo_operator.controllers import resources
 from dynamo_operator.controllers.cluster import ChildError, Cluster
 from dynamo_operator.controllers.finalizer import drop_finalizer
 from dynamo_operator.controllers.graph_deployment.load import World, load_claims, load_world
-from dynamo_operator.controllers.sources import object_of
+from dynamo_operator.controllers.graph_deployment.making import Making
+from dynamo_operator.controllers.graph_deployment.pathways.contract import PathwayDriver, Progress, StepError
+from dynamo_operator.controllers.graph_deployment.pathways.registry import DRIVERS
+from dynamo_operator.controllers.ssh_keys import provide_ssh_key
 from dynamo_operator.controllers.status_writer import Note, StatusWriter
-from dynamo_operator.domain.graph import ComponentState, Graph, RestartStatus
-from dynamo_operator.domain.manifest import Child
-from dynamo_operator.domain.outcome import Rejected, Unrenderable
-from dynamo_operator.domain.pathway import Circumstances
+from dynamo_operator.domain.graph import Graph, RestartStatus
+from dynamo_operator.domain.labels import BASE_MODEL
+from dynamo_operator.domain.outcome import Rejected, Unrenderable, Waiting
+from dynamo_operator.domain.pathway import pathway_of
 from dynamo_operator.domain.trees import trees_at
 from dynamo_operator.plan.claims import claims_missing
 from dynamo_operator.plan.restart import next_restart_status, restart_state
 from dynamo_operator.render.graph import render_foundation, render_services
-from dynamo_operator.runtime.apply import Applied
 from dynamo_operator.runtime.controller import DONE, Result
 from dynamo_operator.runtime.resource import Key
 from dynamo_operator.status import conditions
-from dynamo_operator.status.component_state import component_state_of
 from dynamo_operator.status.graph_deployment import (
     status_of_failed_graph,
     status_of_graph,
     status_of_rejected_graph,
 )
 
-PRUNED: Final = (
-    resources.COMPONENTS,
-    resources.ADAPTERS,
-    resources.CONFIG_MAPS,
-    resources.INFERENCE_POOLS,
-)
-# Pods that still run may use the discovery account after the graph turned away from it.
-KEPT: Final = (
-    resources.SERVICE_ACCOUNTS,
-    resources.ROLE_BINDINGS,
-    resources.ROLES,
-)
+# Seconds until another look at what nothing announces: a cache that is filled, a name that gets free.
+LOOK_AGAIN: Final = 1.0
 
 
 class GraphReconciler:
@@ -62,7 +54,9 @@ class GraphReconciler:
         if world.deleting:
             return DONE  # owner references collect the children
         try:
-            status = await self._converge(world)
+            return await self._converge(world)
+        except Waiting as waiting:
+            return Result(requeue_after=waiting.retry_after)
         except Rejected as rejected:  # only a new spec helps, so no retry
             return self._submit(world, self._rejected(world, rejected))
         except Unrenderable as problem:
@@ -70,38 +64,49 @@ class GraphReconciler:
         except ChildError as problem:
             self._submit(world, self._failed(world, failure_text(problem)))
             raise problem.error from problem
-        return self._submit(world, status)
+        except StepError as problem:
+            self._submit(world, self._failed(world, str(problem)))
+            raise problem.error from problem
 
-    async def _converge(self, world: World) -> Mapping[str, Any]:
+    async def _converge(self, world: World) -> Result:
         site = self._cluster.site
         graph = check_graph(world.source, site)
-        restart = next_restart_status(graph, world.restart, world.components)
-        children = render_foundation(graph, site)
-        problem: Unrenderable | None = None
+        driver = self._driver(graph)
+        standing = await driver.load(self._cluster, graph)
+        restart = next_restart_status(graph, world.restart, standing.states)
+        making = Making(self._cluster, world.parent)
+        foundation = render_foundation(graph, site)
         try:
-            state = restart_state(graph, restart, world.components)
-            children = [*children, *render_services(graph, site, Circumstances(state)).children]
-        except Unrenderable as unrenderable:
-            problem = unrenderable  # the components of the last good spec are left alone
-        applied = await self._apply(world, children, complete=problem is None)
-        if problem is not None:
-            raise problem
-        return self._status(world, graph, applied, restart)
+            state = restart_state(graph, restart, standing.states)
+            rendering = render_services(graph, site, replace(standing.circumstances, restart=state))
+        except Unrenderable:
+            await making.foundation(foundation)  # what runs by the last good spec is left alone
+            raise
+        applied = await making.workloads(foundation, rendering.workloads)
+        await provide_ssh_key(self._cluster, graph)
+        await driver.follow_up(self._cluster, graph)
+        held_up = await making.companions(rendering.companions)
+        progress = driver.progress(self._cluster, graph, applied)
+        self._submit(world, self._status(world, graph, progress, restart, held_up=held_up))
+        return Result(requeue_after=LOOK_AGAIN) if held_up else DONE
 
-    async def _apply(self, world: World, children: Sequence[Child], *, complete: bool) -> list[Applied]:
-        applied = await self._cluster.apply_children(world.parent, children)
-        kinds = PRUNED if complete else tuple(kind for kind in PRUNED if kind is not resources.COMPONENTS)
-        await self._cluster.prune_children(world.parent, kinds, applied)
-        return applied
+    def _driver(self, graph: Graph) -> PathwayDriver:
+        """What takes the graph along its pathway; raises Waiting until the caches that it reads are filled."""
+        driver = DRIVERS[pathway_of(graph.annotations, self._cluster.site)]
+        empty = [kind.plural for kind in driver.needed if not self._cluster.informers[kind].has_synced]
+        if empty:
+            raise Waiting(f"not listed yet: {', '.join(empty)}", retry_after=LOOK_AGAIN)
+        return driver
 
     def _status(
-        self, world: World, graph: Graph, applied: Sequence[Applied], restart: RestartStatus | None
+        self, world: World, graph: Graph, progress: Progress, restart: RestartStatus | None, *, held_up: Sequence[str]
     ) -> Mapping[str, Any]:
+        claims = claims_missing(graph, load_claims(self._cluster, graph.namespace))
         return status_of_graph(
             graph,
-            component_states(applied),
+            progress.states,
             restart,
-            missing_claims=claims_missing(graph, load_claims(self._cluster, graph.namespace)),
+            problems=[*claims, *progress.problems, *held_up],
             previous=world.status,
             now=self._cluster.now(),
         )
@@ -130,15 +135,16 @@ def _notes(status: Mapping[str, Any]) -> tuple[Note, ...]:
     )
 
 
-def component_states(applied: Sequence[Applied]) -> list[ComponentState]:
-    """What the API server answered about the graph's component deployments."""
-    return [component_state_of(object_of(a.body)) for a in applied if a.wanted.resource == resources.COMPONENTS]
-
-
+_FAILED: Final = "failed to reconcile Dynamo components deployments"
 _CONTEXT: Final = {
-    resources.COMPONENTS: "failed to reconcile Dynamo components deployments: "
-    "failed to sync the DynamoComponentDeployment",
+    resources.COMPONENTS: f"{_FAILED}: failed to sync the DynamoComponentDeployment",
+    resources.POD_CLIQUE_SETS: f"{_FAILED}: failed to reconcile the Grove PodClique Set: "
+    "failed to sync the Grove GangSet",
+    resources.SERVICES: f"{_FAILED}: failed to sync the main component service",
+    resources.INGRESSES: f"{_FAILED}: failed to sync the main component ingress",
+    resources.VIRTUAL_SERVICES: f"{_FAILED}: failed to sync the main component virtual service",
     resources.ADAPTERS: "failed to reconcile scaling adapters",
+    resources.SECRETS: "failed to replicate MPI secret",
     resources.CLAIMS: "failed to reconcile top-level PVCs",
     resources.CONFIG_MAPS: "failed to reconcile EPP resources: failed to sync EPP ConfigMap",
     resources.INFERENCE_POOLS: "failed to reconcile EPP resources: failed to sync EPP InferencePool",
@@ -153,4 +159,7 @@ _CONTEXT: Final = {
 def failure_text(problem: ChildError) -> str:
     """What users read when a child could not be made (wording: workloads.md 12)."""
     context = _CONTEXT.get(problem.wanted.resource, f"failed to sync the {problem.wanted.resource.kind}")
+    if problem.wanted.shared:
+        model = problem.wanted.manifest["metadata"]["annotations"][BASE_MODEL]
+        context = f"{_FAILED}: failed to reconcile model services: failed to sync headless service for model {model}"
     return f"{context}: {problem}"

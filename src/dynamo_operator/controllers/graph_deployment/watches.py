@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Final
 
 from dynamo_operator.controllers.cluster import Cluster
-from dynamo_operator.controllers.graph_deployment.reconciler import KEPT, PRUNED
-from dynamo_operator.controllers.resources import COMPONENTS, GRAPHS
+from dynamo_operator.controllers.graph_deployment.making import KEPT, PRUNED, WORKLOADS
+from dynamo_operator.controllers.resources import GRAPHS, POD_CLIQUE_SETS, POD_CLIQUES, QUEUES, SCALING_GROUPS, SERVICES
 from dynamo_operator.controllers.sources import tree_of
+from dynamo_operator.controllers.ssh_keys import graphs_of_key
 from dynamo_operator.controllers.wakeups import child_moved, intent_moved
-from dynamo_operator.domain.labels import DISCOVERY_BACKEND, ENABLE_GROVE, ENABLE_METRICS, FINALIZER, KAI_QUEUE
+from dynamo_operator.domain.labels import (
+    DISCOVERY_BACKEND,
+    ENABLE_GROVE,
+    ENABLE_METRICS,
+    FINALIZER,
+    GRAPH_NAME,
+    KAI_QUEUE,
+)
+from dynamo_operator.domain.pathway import queue_of
 from dynamo_operator.domain.trees import trees_at
 from dynamo_operator.runtime.controller import Controller
 from dynamo_operator.runtime.informer import Change
-from dynamo_operator.runtime.owner import controller_owner
+from dynamo_operator.runtime.owner import controller_owner, plain_owner
 from dynamo_operator.runtime.resource import Key
 from dynamo_operator.runtime.views import Body, Metadata
 
 STEERING: Final = (ENABLE_GROVE, ENABLE_METRICS, DISCOVERY_BACKEND, KAI_QUEUE)
 """Annotations of a graph that the operator reads."""
+_CLIQUE_OWNER: Final = controller_owner(POD_CLIQUE_SETS.kind, POD_CLIQUE_SETS.group)
 
 
 def watch_graphs(controller: Controller, cluster: Cluster) -> None:
@@ -31,11 +42,17 @@ def watch_graphs(controller: Controller, cluster: Cluster) -> None:
     controller.watch(cluster.informers[GRAPHS], moved)
     owner = controller_owner(GRAPHS.kind, GRAPHS.group)
     for resource in (*PRUNED, *KEPT):
-        if resource in cluster.informers:
+        if resource is not SERVICES:
             controller.watch(
                 cluster.informers[resource],
-                child_moved(cluster, owner, status=resource is COMPONENTS),
+                child_moved(cluster, owner, status=resource in WORKLOADS),
             )
+    # Services of base models have no controller among their owners.
+    co_owners = plain_owner(GRAPHS.kind, GRAPHS.group)
+    controller.watch(cluster.informers[SERVICES], child_moved(cluster, co_owners, status=False))
+    for resource in (POD_CLIQUES, SCALING_GROUPS):
+        controller.watch(cluster.informers[resource], clique_moved)
+    controller.watch(cluster.informers[QUEUES], partial(graphs_of_queue, cluster))
 
     def claim_came_or_went(change: Change[Metadata]) -> Iterable[Key]:
         if change.old is not None and change.new is not None:
@@ -47,6 +64,33 @@ def watch_graphs(controller: Controller, cluster: Cluster) -> None:
         )
 
     controller.watch(cluster.claims, claim_came_or_went)
+    controller.watch(cluster.ssh_secrets, partial(graphs_of_key, cluster))
+
+
+def clique_moved(change: Change[Body]) -> Iterable[Key]:
+    """Mapper: the graph of a PodClique or scaling group that came, went, was scaled or has another status.
+
+    Grove's own are controlled by the PodCliqueSet, which has the graph's name; others may carry the graph's label.
+    """
+    old, new = change.old, change.new
+    same = old is not None and new is not None and old.metadata.generation == new.metadata.generation
+    if same and old is not None and new is not None and bytes(old.status) == bytes(new.status):
+        return ()
+    found = tuple(_CLIQUE_OWNER(change))
+    body = new or old
+    label = body.metadata.labels.get(GRAPH_NAME) if body is not None else None
+    return found or ((Key(change.key.namespace, label),) if label else ())
+
+
+def graphs_of_queue(cluster: Cluster, change: Change[Body]) -> Iterable[Key]:
+    """Mapper: the graphs whose queue came or went."""
+    if change.old is not None and change.new is not None:
+        return ()
+    return tuple(
+        body.metadata.key
+        for body in cluster.informers[GRAPHS].values()
+        if queue_of(body.metadata.annotations) == change.key.name
+    )
 
 
 def _names_claim(body: Body, name: str) -> bool:
