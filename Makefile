@@ -81,8 +81,9 @@ conformance: setup ## Compare with the recordings of release 0.9, where the suit
 	$(BIN)/python tools/conformance.py $(ARGS)
 
 .PHONY: bench
-bench: setup ## Figures of the runtime's hot paths
+bench: setup ## Operator against a floor of plain writes, and the runtime's hot paths (ARGS="--graphs 50")
 	$(BIN)/python tools/bench_runtime.py
+	$(BIN)/python tools/bench.py $(ARGS)
 
 .PHONY: demo
 demo: setup ## Watch the operator bring graphs up on a local Kubernetes
