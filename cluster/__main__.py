@@ -17,7 +17,7 @@ from cluster.layout import Layout, layout_of
 from cluster.lifecycle import Wish, is_healthy, list_layouts, load_site, start, stop
 from cluster.nodes import NODE_COUNT
 from cluster.processes import load_pids
-from cluster.programs import API_SERVER, PROGRAM_OF, Site
+from cluster.programs import API_SERVER, Site, programs_of
 
 P = ParamSpec("P")
 
@@ -101,9 +101,9 @@ def describe(site: Site) -> str:
     """Table of a cluster: credentials, what runs, how to use it, how to stop it."""
     layout = site.layout
     pids = load_pids(layout)
-    version = versions()
+    version = versions(site.addons)
     rows = [f"  {'program':20}{'pid':>8}{'port':>8}  version"]
-    for stem, program in PROGRAM_OF.items():
+    for stem, program in programs_of(site).items():
         pid = str(pids[stem]) if stem in pids else "dead"
         rows.append(f"  {stem:20}{pid:>8}{site.ports[stem]:>8}  {version[program]}")
     facts = [

@@ -1,27 +1,32 @@
 """What a cluster can carry beside Kubernetes and our own kinds: custom resource definitions of neighbours.
 
-To add one: an entry in ADDONS. Those in ALWAYS are part of every cluster, the rest is asked for by name (`--with`).
+To add one: an entry in ADDONS; for a program of its own also in build.py and programs.py. Those in ALWAYS are part of
+every cluster, the rest is asked for by name (`--with`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import yaml
 
 from cluster.errors import ClusterError
+from cluster.layout import PACKAGE
+from cluster.lws import lws_file
 from cluster.modules import ModuleFile, load_module_file
+from cluster.programs import LWS, VOLCANO
 from cluster.toolchain import Say
 
 
 @dataclass(frozen=True, slots=True)
 class Addon:
-    """Definitions taken from one file of a Go module; ``kinds`` are the names of those that are wanted of it."""
+    """Definitions from files of Go modules or of this folder; ``kinds`` are the names of those that are wanted."""
 
     name: str
-    file: ModuleFile
+    files: tuple[ModuleFile | Path, ...]
     kinds: tuple[str, ...]
 
 
@@ -30,23 +35,41 @@ ADDONS = {
     for addon in (
         Addon(
             name="inference-pool",
-            file=ModuleFile(
-                module="sigs.k8s.io/gateway-api-inference-extension",
-                version="v1.2.0",
-                content_hash="h1:7H+ijrUImnW2ubcTakNgV723xDIdQx1Umv4vDVB+tTk=",
-                path="config/crd/bases/inference.networking.k8s.io_inferencepools.yaml",
+            files=(
+                ModuleFile(
+                    module="sigs.k8s.io/gateway-api-inference-extension",
+                    version="v1.2.0",
+                    content_hash="h1:7H+ijrUImnW2ubcTakNgV723xDIdQx1Umv4vDVB+tTk=",
+                    path="config/crd/bases/inference.networking.k8s.io_inferencepools.yaml",
+                ),
             ),
             kinds=("inferencepools.inference.networking.k8s.io",),
         ),
         Addon(
             name="istio",
-            file=ModuleFile(
-                module="istio.io/api",
-                version="v1.28.1",
-                content_hash="h1:A1DzBrL6PUmDDT8uvs43wxmlg6FvdKNiZvZC1PdA50M=",
-                path="kubernetes/customresourcedefinitions.gen.yaml",
+            files=(
+                ModuleFile(
+                    module="istio.io/api",
+                    version="v1.28.1",
+                    content_hash="h1:A1DzBrL6PUmDDT8uvs43wxmlg6FvdKNiZvZC1PdA50M=",
+                    path="kubernetes/customresourcedefinitions.gen.yaml",
+                ),
             ),
             kinds=("virtualservices.networking.istio.io",),
+        ),
+        Addon(
+            name=LWS,
+            files=(
+                lws_file("config/crd/bases/leaderworkerset.x-k8s.io_leaderworkersets.yaml"),
+                # Its controller does not start without this one.
+                lws_file("config/crd/bases/disaggregatedset.x-k8s.io_disaggregatedsets.yaml"),
+            ),
+            kinds=("leaderworkersets.leaderworkerset.x-k8s.io", "disaggregatedsets.disaggregatedset.x-k8s.io"),
+        ),
+        Addon(
+            name=VOLCANO,
+            files=(PACKAGE / "definitions" / "volcano.yaml",),
+            kinds=("podgroups.scheduling.volcano.sh", "queues.scheduling.volcano.sh"),
         ),
     )
 }
@@ -74,11 +97,17 @@ def load_addon_manifests(names: Iterable[str], say: Say) -> list[dict[str, Any]]
 
 
 def _load_manifests(addon: Addon, say: Say) -> list[dict[str, Any]]:
-    text = load_module_file(addon.file, say).read_text()
     wanted = [
-        each for each in yaml.load_all(text, yaml.CSafeLoader) if each and each["metadata"]["name"] in addon.kinds
+        each
+        for file in addon.files
+        for each in yaml.load_all(_load_text(file, say), yaml.CSafeLoader)
+        if each and each["metadata"]["name"] in addon.kinds
     ]
     missing = set(addon.kinds) - {each["metadata"]["name"] for each in wanted}
     if missing:
-        raise ClusterError(f"{addon.file.path} of {addon.file.module} lacks {', '.join(sorted(missing))}")
+        raise ClusterError(f"the files of add-on {addon.name} lack {', '.join(sorted(missing))}")
     return wanted
+
+
+def _load_text(file: ModuleFile | Path, say: Say) -> str:
+    return (file if isinstance(file, Path) else load_module_file(file, say)).read_text()

@@ -10,6 +10,7 @@ import subprocess
 import threading
 import time
 from collections import deque
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,6 +51,9 @@ PROGRAMS = (
     Program("helm", "helm.sh/helm/v4/cmd/helm", "helm.sh/helm/v4"),
 )
 
+ADDON_PROGRAMS = {"lws": (Program("lws-controller", "sigs.k8s.io/lws/cmd", "sigs.k8s.io/lws"),)}
+"""Programs that are built only for clusters with the add-on."""
+
 
 def module_version(module: str, go_mod: str) -> str:
     """The version that the text of a go.mod requires of a module. Raises ClusterError where it has none."""
@@ -59,10 +63,15 @@ def module_version(module: str, go_mod: str) -> str:
     return match[1]
 
 
-def versions() -> dict[str, str]:
-    """Version of each program, by its name."""
+def versions(addons: Iterable[str] = ()) -> dict[str, str]:
+    """Version of each program of a cluster with these add-ons, by its name."""
     go_mod = (PACKAGE / "go.mod").read_text()
-    return {program.name: module_version(program.module, go_mod) for program in PROGRAMS}
+    programs = (*PROGRAMS, *_programs_for(addons))
+    return {program.name: module_version(program.module, go_mod) for program in programs}
+
+
+def _programs_for(addons: Iterable[str]) -> tuple[Program, ...]:
+    return tuple(program for addon in addons for program in ADDON_PROGRAMS.get(addon, ()))
 
 
 def link_flags(kubernetes: str) -> str:
@@ -78,26 +87,32 @@ def link_flags(kubernetes: str) -> str:
     return " ".join(["-s -w", *(f"-X k8s.io/component-base/version.{key}={value}" for key, value in values.items())])
 
 
-def tools_key(go_version: str) -> str:
+def tools_key(go_version: str, programs: Sequence[Program] = PROGRAMS) -> str:
     """Hash of everything that the built programs depend on."""
     digest = hashlib.sha256()
     for name in ("go.mod", "go.sum"):
         digest.update((PACKAGE / name).read_bytes())
-    built = [program.package for program in PROGRAMS]
+    built = [program.package for program in programs]
     digest.update("\0".join([go_version, *_build_flags(), *built]).encode())
     return digest.hexdigest()[:24]
 
 
-def load_tools(say: Say) -> Path:
+def load_tools(say: Say, addons: Iterable[str] = ()) -> Path:
     """The folder with all programs; builds them first where the cache has none of this content."""
     go = load_go(say)
-    folder = cache_folder() / "tools" / tools_key(go.version)
+    base = _load_folder(go, PROGRAMS, say)
+    extra = _programs_for(addons)
+    return _load_folder(go, extra, say, beside=base) if extra else base
+
+
+def _load_folder(go: Go, programs: Sequence[Program], say: Say, *, beside: Path | None = None) -> Path:
+    folder = cache_folder() / "tools" / tools_key(go.version, programs)
     if folder.exists():
         return folder
     with exclusive(folder.with_suffix(".lock")):
         # Somebody else may have built it while this process waited for the lock.
         if not folder.exists():
-            _build(go, folder, say)
+            _build(go, folder, programs, say, beside=beside)
     return folder
 
 
@@ -105,18 +120,23 @@ def _build_flags() -> list[str]:
     return ["-trimpath", "-ldflags", link_flags(versions()["kube-apiserver"])]
 
 
-def _build(go: Go, folder: Path, say: Say) -> None:
-    """Build into a temporary folder beside the final one and rename it, so that half a build is never seen."""
+def _build(go: Go, folder: Path, programs: Sequence[Program], say: Say, *, beside: Path | None) -> None:
+    """Build into a temporary folder beside the final one and rename it, so that half a build is never seen.
+
+    Programs of the folder ``beside`` are linked in.
+    """
     check_space(folder.parent, BUILD_SPACE)
     temporary = folder.with_name(f"{folder.name}.building-{os.getpid()}")
-    say(f"building {len(PROGRAMS)} programs with Go {go.version} into {folder}")
+    say(f"building {len(programs)} programs with Go {go.version} into {folder}")
     say("the first time takes about 7 minutes on two cores; later builds and other checkouts reuse it")
-    packages = [program.package for program in PROGRAMS]
+    packages = [program.package for program in programs]
     try:
         temporary.mkdir(parents=True)
         _compile([str(go.program), "build", "-v", *_build_flags(), "-o", f"{temporary}/", *packages], go, say)
-        for program in PROGRAMS:
+        for program in programs:
             (temporary / program.built_as).rename(temporary / program.name)
+        for other in beside.iterdir() if beside else ():
+            (temporary / other.name).hardlink_to(other)
         temporary.rename(folder)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)

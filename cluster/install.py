@@ -15,6 +15,7 @@ from cluster.client import AdminClient
 from cluster.errors import ClusterError
 from cluster.layout import CHECKOUT, CRD_FOLDER
 from cluster.nodes import render_objects
+from cluster.ports import is_free
 from cluster.programs import Site
 from cluster.readiness import wait_until
 from cluster.toolchain import Say
@@ -51,6 +52,17 @@ def apply_definitions(site: Site, definitions: Manifests) -> None:
             client.apply(each)
         for path in paths:
             _wait(client, path, f"{path} is not served")
+
+
+def apply_webhooks(site: Site, webhooks: Manifests, *, port: int) -> None:
+    """Apply webhook configurations once their server listens."""
+    deadline = time.monotonic() + _WAIT_SECONDS
+    wait_until(lambda: not is_free(port), deadline)
+    if time.monotonic() >= deadline:
+        raise ClusterError(f"nothing listens on port {port} for webhooks after {_WAIT_SECONDS:.0f} s; see the logs")
+    with AdminClient(site) as client:
+        for each in webhooks:
+            client.apply(each)
 
 
 def apply_objects(site: Site) -> None:

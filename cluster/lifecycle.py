@@ -6,17 +6,28 @@ import hashlib
 import json
 import shutil
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from cluster.build import check_space, load_tools
 from cluster.credentials import write_credentials
 from cluster.errors import ClusterError
-from cluster.install import Manifests, apply_definitions, apply_objects, content_key, load_definitions, load_own_crds
+from cluster.install import (
+    Manifests,
+    apply_definitions,
+    apply_objects,
+    apply_webhooks,
+    content_key,
+    load_definitions,
+    load_own_crds,
+)
 from cluster.layout import STAGE_FOLDER, Layout, clusters_folder
 from cluster.locking import exclusive
+from cluster.lws import load_lws_webhooks, render_lws_config
 from cluster.ports import choose_ports
 from cluster.processes import delete_processes, last_lines, load_pids, write_process
 from cluster.programs import (
@@ -25,15 +36,20 @@ from cluster.programs import (
     CONTROLLER_MANAGER,
     ETCD,
     KWOK,
-    PORT_NAMES,
-    PROGRAM_OF,
+    LWS,
+    LWS_WEBHOOK,
     SCHEDULER,
+    VOLCANO,
     Site,
+    addon_programs,
     command_of,
+    port_names,
+    programs_of,
 )
 from cluster.readiness import answers, wait_ready
 from cluster.state import State, load_state, write_state
 from cluster.toolchain import Say
+from cluster.volcano import render_scheduler_config
 
 DATA_SPACE = 512 * 1024**2
 """Bytes that must be free for a cluster's data and logs."""
@@ -51,7 +67,8 @@ class Wish:
 def start(layout: Layout, wish: Wish, say: Say) -> Site:
     """Start the cluster or reuse it where it runs; returns when it is ready. Raises ClusterError."""
     own_crds = load_own_crds() if wish.own_crds else []
-    tools = load_tools(say)
+    wish = _with_former_addons(layout, wish)
+    tools = load_tools(say, wish.addons)
     with exclusive(layout.lock):
         site = _reusable(layout, tools, wish)
         if site is None:
@@ -71,12 +88,12 @@ def stop(layout: Layout) -> list[str]:
 def load_site(layout: Layout) -> Site | None:
     """The cluster as it was last started, or None where there is none; it may have died since."""
     state = load_state(layout.state)
-    return Site(layout, Path(state.tools), state.ports) if state else None
+    return Site(layout, Path(state.tools), state.ports, tuple(state.addons)) if state else None
 
 
 def is_healthy(site: Site) -> bool:
     """Whether every program of the cluster runs and the API server is ready."""
-    return set(load_pids(site.layout)) == set(PROGRAM_OF) and answers(site, API_SERVER)
+    return set(load_pids(site.layout)) == set(programs_of(site)) and answers(site, API_SERVER)
 
 
 def list_layouts() -> list[Layout]:
@@ -89,12 +106,20 @@ def render_stages() -> str:
     return "---\n".join(file.read_text() for file in sorted(STAGE_FOLDER.glob("*.yaml")))
 
 
+def _with_former_addons(layout: Layout, wish: Wish) -> Wish:
+    """A cluster that runs, or ran before it broke, keeps the add-ons that it has."""
+    state = load_state(layout.state)
+    return replace(wish, addons=tuple(sorted({*wish.addons, *(state.addons if state else ())})))
+
+
 def _reusable(layout: Layout, tools: Path, wish: Wish) -> Site | None:
     """The running cluster, if all of it answers and it was started from what a start would use now."""
     state = load_state(layout.state)
     if state is None or not state.ready:
         return None
-    site = Site(layout, tools, state.ports)
+    site = Site(layout, tools, state.ports, wish.addons)
+    if not set(port_names(wish.addons)) <= set(state.ports):
+        return None
     wanted_ports = {**state.ports, **wish.ports}
     same = state.fingerprint == _fingerprint(site) and wanted_ports == state.ports
     return site if same and is_healthy(site) else None
@@ -102,8 +127,8 @@ def _reusable(layout: Layout, tools: Path, wish: Wish) -> Site | None:
 
 def _fingerprint(site: Site) -> str:
     """Hash of everything that running programs were started from."""
-    commands = {stem: command_of(stem, site) for stem in PROGRAM_OF}
-    text = json.dumps([commands, render_stages(), AUDIT_POLICY], sort_keys=True)
+    commands = {stem: command_of(stem, site) for stem in programs_of(site)}
+    text = json.dumps([commands, render_stages(), AUDIT_POLICY, *_configurations(site).values()], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
@@ -114,7 +139,7 @@ def _start_afresh(layout: Layout, tools: Path, wish: Wish, say: Say) -> Site:
         say(f"cluster {layout.name} was incomplete or out of date: starting it anew")
     shutil.rmtree(layout.folder, ignore_errors=True)
     check_space(layout.folder, DATA_SPACE)
-    site = _claim_ports(layout, tools, fixed=wish.ports, remembered=old.ports if old else {})
+    site = _claim_ports(layout, tools, wish, remembered=old.ports if old else {})
     _write_folder(site)
     try:
         _start_programs(site, say)
@@ -124,14 +149,15 @@ def _start_afresh(layout: Layout, tools: Path, wish: Wish, say: Say) -> Site:
     return site
 
 
-def _claim_ports(layout: Layout, tools: Path, *, fixed: dict[str, int], remembered: dict[str, int]) -> Site:
+def _claim_ports(layout: Layout, tools: Path, wish: Wish, *, remembered: dict[str, int]) -> Site:
     """Choose ports and remember them at once, so that no other start of this checkout takes them."""
     with exclusive(clusters_folder() / ".ports.lock"):
         others = [state.ports for each in list_layouts() if (state := load_state(each.state))]
         avoid = {port for ports in others for port in ports.values()}
-        ports = choose_ports(PORT_NAMES, fixed=fixed, remembered=remembered, avoid=avoid)
-        site = Site(layout, tools, ports)
-        write_state(layout.state, State(ports=ports, tools=str(tools), fingerprint=_fingerprint(site)))
+        ports = choose_ports(port_names(wish.addons), fixed=wish.ports, remembered=remembered, avoid=avoid)
+        site = Site(layout, tools, ports, wish.addons)
+        state = State(ports=ports, tools=str(tools), fingerprint=_fingerprint(site), addons=list(wish.addons))
+        write_state(layout.state, state)
     return site
 
 
@@ -141,17 +167,37 @@ def _write_folder(site: Site) -> None:
     layout.bin.symlink_to(site.tools, target_is_directory=True)
     (layout.folder / "audit-policy.yaml").write_text(yaml.safe_dump(AUDIT_POLICY))
     (layout.folder / "kwok.yaml").write_text(render_stages())
+    for name, configuration in _configurations(site).items():
+        (layout.folder / name).write_text(yaml.safe_dump(configuration))
     write_credentials(site)
+
+
+def _configurations(site: Site) -> dict[str, Any]:
+    """Configuration files that the add-ons need, by name."""
+    needed = {VOLCANO: ("scheduler.yaml", render_scheduler_config), LWS: ("lws.yaml", render_lws_config)}
+    return {name: render(site) for addon, (name, render) in needed.items() if addon in site.addons}
 
 
 def _start_programs(site: Site, say: Say) -> None:
     """Start etcd, then the API server, then at the same time all that need it."""
     for stems in ((ETCD,), (API_SERVER,), (CONTROLLER_MANAGER, SCHEDULER, KWOK)):
-        began = time.monotonic()
-        pids = {stem: write_process(site.layout, stem, command_of(stem, site)) for stem in stems}
-        for stem, pid in pids.items():
-            wait_ready(site, stem, pid)
-        say(f"{', '.join(stems)} ready after {time.monotonic() - began:.1f} s")
+        _start_together(site, stems, say)
+
+
+def _start_together(site: Site, stems: Sequence[str], say: Say) -> None:
+    began = time.monotonic()
+    pids = {stem: write_process(site.layout, stem, command_of(stem, site)) for stem in stems}
+    for stem, pid in pids.items():
+        wait_ready(site, stem, pid)
+    say(f"{', '.join(stems)} ready after {time.monotonic() - began:.1f} s")
+
+
+def _start_addons(site: Site, say: Say) -> None:
+    """Start the programs of add-ons, which need their definitions; then the API server may ask their webhooks."""
+    if stems := tuple(addon_programs(site.addons)):
+        _start_together(site, stems, say)
+    if LWS in site.addons:
+        apply_webhooks(site, load_lws_webhooks(site, say), port=site.ports[LWS_WEBHOOK])
 
 
 def _install(site: Site, wish: Wish, *, own_crds: Manifests, say: Say) -> None:
@@ -168,6 +214,7 @@ def _install(site: Site, wish: Wish, *, own_crds: Manifests, say: Say) -> None:
     try:
         apply_definitions(site, definitions)
         if not state.ready:
+            _start_addons(site, say)
             apply_objects(site)
     except ClusterError as error:
         raise ClusterError(f"{error}\n{last_lines(site.layout, API_SERVER)}") from error

@@ -1,8 +1,8 @@
-"""Command lines of the control plane; nothing here runs anything."""
+"""Command lines of the control plane and of add-ons' programs; nothing here runs anything."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,8 +25,16 @@ PROGRAM_OF = {
 }
 """The program behind each stem."""
 
+LWS = "lws"
+VOLCANO = "volcano"
+
+ADDON_PROGRAM_OF = {LWS: {LWS: "lws-controller"}}
+"""The programs that an add-on brings along, behind their stems; they start when the definitions are served."""
+
 ETCD_PEER = "etcd-peer"
+LWS_WEBHOOK = "lws-webhook"
 PORT_NAMES = (*PROGRAM_OF, ETCD_PEER)
+ADDON_PORT_NAMES = {LWS: (LWS, LWS_WEBHOOK)}
 
 HEALTH_PATHS = {
     ETCD: "/readyz",
@@ -34,6 +42,7 @@ HEALTH_PATHS = {
     CONTROLLER_MANAGER: "/healthz",
     SCHEDULER: "/readyz",
     KWOK: "/healthz",
+    LWS: "/readyz",
 }
 
 AUDIT_POLICY = {
@@ -46,20 +55,36 @@ AUDIT_POLICY = {
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What command lines depend on: the folder, the programs' folder, and a port for each name in PORT_NAMES."""
+    """What command lines depend on: the folder, the programs' folder, a port for each name in `port_names`, add-ons."""
 
     layout: Layout
     tools: Path
     ports: Mapping[str, int]
+    addons: tuple[str, ...] = ()
 
     def url(self, stem: str) -> str:
-        """Where a program listens; etcd and kwok speak plain HTTP."""
-        scheme = "http" if stem in (ETCD, ETCD_PEER, KWOK) else "https"
+        """Where a program listens; etcd, kwok and add-ons' health speak plain HTTP."""
+        scheme = "http" if stem in (ETCD, ETCD_PEER, KWOK, LWS) else "https"
         return f"{scheme}://{LOOPBACK}:{self.ports[stem]}"
 
     def kubeconfig_of(self, stem: str) -> Path:
         """Credentials of a program of the control plane."""
         return self.layout.certificates / f"{stem}.kubeconfig"
+
+
+def addon_programs(addons: Iterable[str]) -> dict[str, str]:
+    """The program behind each stem that the add-ons bring along."""
+    return {stem: program for addon in addons for stem, program in ADDON_PROGRAM_OF.get(addon, {}).items()}
+
+
+def programs_of(site: Site) -> dict[str, str]:
+    """The program behind each stem of a cluster."""
+    return {**PROGRAM_OF, **addon_programs(site.addons)}
+
+
+def port_names(addons: Iterable[str]) -> tuple[str, ...]:
+    """Names of the ports that a cluster with these add-ons listens on."""
+    return (*PORT_NAMES, *(name for addon in addons for name in ADDON_PORT_NAMES.get(addon, ())))
 
 
 def command_of(stem: str, site: Site) -> list[str]:
@@ -70,8 +95,9 @@ def command_of(stem: str, site: Site) -> list[str]:
         CONTROLLER_MANAGER: _controller_manager,
         SCHEDULER: _scheduler,
         KWOK: _kwok,
+        LWS: _lws,
     }[stem](site)
-    return [str(site.tools / PROGRAM_OF[stem]), *(f"--{key}={value}" for key, value in options.items())]
+    return [str(site.tools / programs_of(site)[stem]), *(f"--{key}={value}" for key, value in options.items())]
 
 
 def _etcd(site: Site) -> dict[str, object]:
@@ -139,7 +165,10 @@ def _controller_manager(site: Site) -> dict[str, object]:
 
 
 def _scheduler(site: Site) -> dict[str, object]:
-    return _client_options(site, SCHEDULER)
+    options = _client_options(site, SCHEDULER)
+    if VOLCANO in site.addons:
+        options["config"] = site.layout.folder / "scheduler.yaml"
+    return options
 
 
 def _client_options(site: Site, stem: str) -> dict[str, object]:
@@ -172,4 +201,13 @@ def _kwok(site: Site) -> dict[str, object]:
         # One line for each patch of a pod would fill the disk in a benchmark.
         "v": "WARN",
         "server-address": f"{LOOPBACK}:{site.ports[KWOK]}",
+    }
+
+
+def _lws(site: Site) -> dict[str, object]:
+    return {
+        "kubeconfig": site.kubeconfig_of(LWS),
+        "config": site.layout.folder / "lws.yaml",
+        "health-probe-bind-address": f"{LOOPBACK}:{site.ports[LWS]}",
+        "zap-log-level": "error",
     }

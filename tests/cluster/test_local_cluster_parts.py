@@ -250,7 +250,7 @@ def test_program_that_dies_is_shown_with_the_end_of_its_log(
     layout: Layout, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     fake_program(tmp_path / "tools", "etcd", "echo the disk is on fire; exit 1")
-    monkeypatch.setattr(lifecycle, "load_tools", lambda say: tmp_path / "tools")
+    monkeypatch.setattr(lifecycle, "load_tools", lambda *_: tmp_path / "tools")
     with pytest.raises(ClusterError, match=r"(?s)etcd ended while it was starting.*logs/etcd.log:\n  the disk is on"):
         start(layout, Wish(own_crds=False), silent)
     assert load_pids(layout) == {}
