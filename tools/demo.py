@@ -30,7 +30,8 @@ FLAGS = [
     "--epp-cluster-role-name=epp",
     "--zap-log-level=info",
 ]
-console = Console(highlight=False)
+# In a pipe a line is a line, however long.
+console = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
 
 
 class DemoError(Exception):
