@@ -25,14 +25,15 @@ def running(*services: str, restart_id: str = "r") -> RestartStatus:
 
 
 def components(**changed: ComponentState | None) -> dict[str, ComponentState]:
-    states = {key: state(key) for key in ALL} | changed
+    states = {key: state(key, restart_id="r") for key in ALL} | changed
     return {key: value for key, value in states.items() if value is not None}
 
 
-STALE = components(decode=state("decode", observed=False))
-DOWN = components(decode=state("decode", available=False))
+STALE = components(decode=state("decode", observed=False, restart_id="r"))
+DOWN = components(decode=state("decode", available=False, restart_id="r"))
 LOST = components(decode=None)
-CARRIED = components(Front=state("Front", restart_id="r"))
+UNTOLD = {key: state(key) for key in ALL}
+CARRIED = UNTOLD | {"Front": state("Front", restart_id="r")}
 
 Row = tuple[str, dict[str, Any] | None, RestartStatus | None, dict[str, ComponentState], RestartStatus | None]
 STATUS: list[Row] = [
@@ -41,7 +42,8 @@ STATUS: list[Row] = [
     ("no longer asked, failed: kept", None, RestartStatus("r", "Failed"), components(), RestartStatus("r", "Failed")),
     ("no longer asked, running: forgotten", None, running("Front"), components(), None),
     ("asked and finished: kept", {"id": "r"}, DONE, DOWN, DONE),
-    ("parallel, new, all ready: completed", PARALLEL, None, components(), DONE),
+    ("parallel, new, all told and ready: completed", PARALLEL, None, components(), DONE),
+    ("parallel, new, nobody told yet: all, however ready they look", PARALLEL, None, UNTOLD, running(*ALL)),
     ("parallel, new, one not ready: it is waited for", PARALLEL, None, DOWN, running("decode")),
     ("parallel, other id: all are looked at", PARALLEL, running("Front", restart_id="q"), LOST, running("decode")),
     ("parallel, running: only those are looked at", PARALLEL, running("Front"), DOWN, DONE),
@@ -51,6 +53,7 @@ STATUS: list[Row] = [
     ("in order, other id: the first again", ORDERED, RestartStatus("q", "Completed"), components(), running("prefill")),
     ("in order, none listed: the first", {"id": "r"}, RestartStatus("r", "Restarting"), components(), running("Front")),
     ("in order, current not observed: it stays", {"id": "r"}, running("decode"), STALE, running("decode")),
+    ("in order, current not told yet: it stays", {"id": "r"}, running("decode"), CARRIED, running("decode")),
     ("in order, current not there yet: it stays", {"id": "r"}, running("decode"), LOST, running("decode")),
     ("in order, current ready: the next", ORDERED, running("Front"), components(), running("decode")),
     ("in order, last ready: completed", ORDERED, running("decode"), components(), DONE),

@@ -8,6 +8,7 @@ import pytest
 
 from dynamo_operator.domain.graph import ComponentState, RestartStatus
 from dynamo_operator.domain.outcome import Rejected, Violation
+from dynamo_operator.status.component_state import component_problems
 from dynamo_operator.status.graph_deployment import (
     parse_restart_status,
     status_of_failed_graph,
@@ -30,7 +31,8 @@ READY = {
 
 
 def test_all_ready_the_graph_is_successful() -> None:
-    status = status_of_graph(GRAPH, [state("Front"), state("w", replicas=COUNTS)], None, previous={}, now=NOW)
+    states = [state("Front"), state("w", replicas=COUNTS)]
+    status = status_of_graph(GRAPH, states, None, problems=component_problems(GRAPH, states), previous={}, now=NOW)
     assert status == {"state": "successful", "conditions": [READY], "services": {"w": COUNTS}}
 
 
@@ -49,7 +51,8 @@ WAITING: list[tuple[str, list[ComponentState], tuple[str, ...], str]] = [
 
 @pytest.mark.parametrize(("states", "claims", "text"), [w[1:] for w in WAITING], ids=[w[0] for w in WAITING])
 def test_something_is_not_ready(states: list[ComponentState], claims: tuple[str, ...], text: str) -> None:
-    status = status_of_graph(GRAPH, states, None, missing_claims=claims, previous={}, now=NOW)
+    problems = [*claims, *component_problems(GRAPH, states)]
+    status = status_of_graph(GRAPH, states, None, problems=problems, previous={}, now=NOW)
     (ready,) = status["conditions"]
     assert (status["state"], ready["status"], ready["reason"]) == ("pending", "False", "some_resources_are_not_ready")
     assert ready["message"] == f"Resources not ready: {text}"
@@ -57,13 +60,13 @@ def test_something_is_not_ready(states: list[ComponentState], claims: tuple[str,
 
 def test_nothing_changed_the_transition_time_stays() -> None:
     previous = {"conditions": [READY | {"lastTransitionTime": EARLIER}, {"type": "Other", "status": "True"}]}
-    status = status_of_graph(GRAPH, [state("Front"), state("w")], None, previous=previous, now=NOW)
+    status = status_of_graph(GRAPH, [], None, problems=[], previous=previous, now=NOW)
     assert status["conditions"] == previous["conditions"]
 
 
 def test_a_restart_is_told_while_it_runs_and_when_it_is_over() -> None:
-    running = status_of_graph(GRAPH, [], RestartStatus("r", "Restarting", ("w",)), previous={}, now=NOW)
-    over = status_of_graph(GRAPH, [], RestartStatus("r", "Completed"), previous={}, now=NOW)
+    running = status_of_graph(GRAPH, [], RestartStatus("r", "Restarting", ("w",)), problems=[], previous={}, now=NOW)
+    over = status_of_graph(GRAPH, [], RestartStatus("r", "Completed"), problems=[], previous={}, now=NOW)
     assert running["restart"] == {"observedID": "r", "phase": "Restarting", "inProgress": ["w"]}
     assert over["restart"] == {"observedID": "r", "phase": "Completed"}
     assert parse_restart_status(running["restart"]) == RestartStatus("r", "Restarting", ("w",))

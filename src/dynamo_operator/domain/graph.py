@@ -66,11 +66,11 @@ class Graph:
 
 @dataclass(frozen=True, slots=True)
 class ComponentState:
-    """What exists of one service's component deployment, as read back from the cluster.
+    """What exists of one service, as read back from the cluster: of its component deployment, or of its cliques.
 
-    ``observed`` is True when the component's controller has seen its newest generation; ``available`` is its
-    condition Available. ``replicas`` is ``status.service`` as stored, None before it was first written.
-    ``restart_id`` is the annotation value it carries in ``spec.annotations``.
+    ``observed`` is True when its controller has seen its newest spec; ``available`` when its pods work, else
+    ``message`` says what is missing. ``replicas`` is its part of the graph's status, None before there is one.
+    ``restart_id`` is the restart that its pods are told of.
     """
 
     name: str

@@ -40,7 +40,7 @@ def _next_parallel(graph: Graph, asked: Restart, previous: RestartStatus, compon
     keys = [service.key for service in graph.services]
     checked = previous.in_progress or keys
     # A service that has left the graph never becomes ready again; waiting for it would block the restart for ever.
-    left = tuple(key for key in checked if key in keys and not _restarted(key, components))
+    left = tuple(key for key in checked if key in keys and not _restarted(asked, key, components))
     return _restarting(asked.id, left)
 
 
@@ -53,7 +53,7 @@ def _next_sequential(graph: Graph, asked: Restart, previous: RestartStatus, comp
         # The service vanished, and its place in the order with it: go on with the first that was not reached.
         waiting = [key for key in order if key not in components or components[key].restart_id != asked.id]
         return _restarting(asked.id, waiting[:1])
-    if not _restarted(current, components):
+    if not _restarted(asked, current, components):
         return _restarting(asked.id, [current])
     following = order.index(current) + 1
     return _restarting(asked.id, order[following : following + 1])
@@ -69,9 +69,10 @@ def _order(graph: Graph) -> tuple[str, ...]:
     return (graph.restart.order if graph.restart else ()) or keys
 
 
-def _restarted(service: str, components: Components) -> bool:
+def _restarted(asked: Restart, service: str, components: Components) -> bool:
+    """A service that has not been told of the restart still shows its pods of before."""
     state = components.get(service)
-    return state is not None and state.observed and state.available
+    return state is not None and state.restart_id == asked.id and state.observed and state.available
 
 
 def restart_state(graph: Graph, status: RestartStatus | None, components: Components) -> RestartState:

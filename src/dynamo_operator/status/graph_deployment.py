@@ -8,22 +8,17 @@ from typing import Any, cast
 
 from dynamo_operator.domain.graph import ComponentState, Graph, RestartStatus
 from dynamo_operator.domain.manifest import Tree
-from dynamo_operator.domain.names import component_name
 from dynamo_operator.domain.outcome import Rejected
 from dynamo_operator.domain.trees import copied, tree_at, trees_at
 from dynamo_operator.status import conditions
-from dynamo_operator.status.component_state import component_state_of
 from dynamo_operator.status.conditions import Condition, set_condition
 
 __all__ = [
-    "component_state_of",
     "parse_restart_status",
     "status_of_failed_graph",
     "status_of_graph",
     "status_of_rejected_graph",
 ]
-
-_NOT_READY = "Component deployment not ready - Available condition not true"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,19 +46,15 @@ def status_of_graph(
     components: Sequence[ComponentState],
     restart: RestartStatus | None,
     *,
-    missing_claims: Sequence[str] = (),
+    problems: Sequence[str],
     previous: Tree,
     now: str,
 ) -> Tree:
     """The status of a graph whose children are in place, from what exists of its services.
 
-    ``missing_claims`` are messages about claims that it waits for; ``now`` is an RFC 3339 time.
+    ``problems`` are messages about what it waits for; ``now`` is an RFC 3339 time.
     """
     by_service = {state.service: state for state in components}
-    waiting = sorted(
-        component_name(graph.name, service.key) for service in graph.services if not _ready(by_service.get(service.key))
-    )
-    problems = [*missing_claims, *(f"{name}: {_NOT_READY}" for name in waiting)]
     status = _status(_verdict(problems), previous, generation=graph.generation, now=now)
     services = {
         service.key: copied(state.replicas)
@@ -88,11 +79,6 @@ def status_of_failed_graph(
 ) -> Tree:
     """The status of a graph after an error; what was known of its services and its restart stays."""
     return _kept(_Verdict(conditions.FAILED, _not_ready(reason, error)), previous, generation=generation, now=now)
-
-
-def _ready(state: ComponentState | None) -> bool:
-    # A component whose spec was just changed still shows what became of the old one.
-    return state is not None and state.observed and state.available
 
 
 def _verdict(problems: Sequence[str]) -> _Verdict:

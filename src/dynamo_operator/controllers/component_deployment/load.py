@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from dynamo_operator.controllers.cluster import Cluster, Parent
-from dynamo_operator.controllers.pull_secrets import names_by_host
 from dynamo_operator.controllers.resources import COMPONENTS, DEPLOYMENTS, LEADER_WORKER_SETS
 from dynamo_operator.controllers.sources import source_of, tree_of
 from dynamo_operator.controllers.status_writer import StatusWriter
+from dynamo_operator.controllers.surroundings import load_surroundings
 from dynamo_operator.domain.component import Surroundings
 from dynamo_operator.domain.source import Source
 from dynamo_operator.domain.trees import tree_at
@@ -44,28 +45,8 @@ def load_world(cluster: Cluster, statuses: StatusWriter, key: Key) -> World | No
         source=source_of(body),
         stored=stored,
         status=statuses.latest(parent, stored),
-        surroundings=load_surroundings(cluster, key),
+        surroundings=load_surroundings(cluster, key.namespace, partial(_running_pod_spec, cluster, key)),
     )
-
-
-def load_surroundings(cluster: Cluster, key: Key) -> Surroundings:
-    """Pull secrets and marked service accounts of the component's namespace.
-
-    Where several fit, those that the running pods use come first and in their order: a choice that upstream left to
-    chance must not roll pods when another operator takes over.
-    """
-    secrets = names_by_host(cluster.pull_secrets.by("namespace", key.namespace))
-    accounts = sorted(account.metadata.name for account in cluster.accounts.by("namespace", key.namespace))
-    if len(accounts) > 1 or any(len(names) > 1 for names in secrets.values()):
-        running = _running_pod_spec(cluster, key)
-        used = [str(s.get("name")) for s in running.get("imagePullSecrets") or ()]
-        secrets = {host: _running_first(names, used) for host, names in secrets.items()}
-        accounts = list(_running_first(accounts, [str(running.get("serviceAccountName"))]))
-    return Surroundings(pull_secrets=secrets, service_accounts=tuple(accounts))
-
-
-def _running_first(names: Iterable[str], used: list[str]) -> tuple[str, ...]:
-    return tuple(sorted(names, key=lambda name: (used.index(name) if name in used else len(used), name)))
 
 
 def _running_pod_spec(cluster: Cluster, key: Key) -> Mapping[str, Any]:

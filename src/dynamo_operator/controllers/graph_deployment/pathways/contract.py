@@ -1,0 +1,59 @@
+"""What a pathway is to the controller of graphs: what it reads, and what it does beyond making objects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from dynamo_operator.controllers.cluster import Cluster
+from dynamo_operator.domain.graph import ComponentState, Graph
+from dynamo_operator.domain.pathway import Circumstances
+from dynamo_operator.runtime.apply import Applied
+from dynamo_operator.runtime.errors import ApiError
+from dynamo_operator.runtime.resource import Resource
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What exists of a graph's services, by service, and what shapes what is made of them."""
+
+    states: Mapping[str, ComponentState]
+    circumstances: Circumstances
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the services are, and what the graph waits for."""
+
+    states: Sequence[ComponentState]
+    problems: Sequence[str]
+
+
+class StepError(Exception):
+    """Something besides making objects failed: the text that users read, and what the API server answered."""
+
+    def __init__(self, text: str, error: ApiError) -> None:
+        self.error = error
+        super().__init__(text)
+
+
+class PathwayDriver(Protocol):
+    """A way from a graph to pods."""
+
+    @property
+    def needed(self) -> Sequence[Resource]:
+        """Optional kinds whose caches have to be filled before anything is decided."""
+        ...
+
+    async def load(self, cluster: Cluster, graph: Graph, /) -> Standing:
+        """What exists of the graph's services. Raises StepError where no cache holds it and asking failed."""
+        ...
+
+    async def follow_up(self, cluster: Cluster, graph: Graph, /) -> None:
+        """What is to be done once the workloads are made. Raises StepError."""
+        ...
+
+    def progress(self, cluster: Cluster, graph: Graph, applied: Sequence[Applied], /) -> Progress:
+        """How far the services are after the workloads were made."""
+        ...
