@@ -11,6 +11,7 @@ from dynamo_operator.controllers import resources
 from dynamo_operator.controllers.cluster import ChildError, Cluster
 from dynamo_operator.controllers.component_deployment.load import World, load_world
 from dynamo_operator.controllers.discovery_keys import DiscoveryKeys
+from dynamo_operator.controllers.shared_services import release_shared_services
 from dynamo_operator.controllers.sources import object_of
 from dynamo_operator.controllers.status_writer import Note, StatusWriter
 from dynamo_operator.domain.component import Component
@@ -58,7 +59,7 @@ class ComponentReconciler:
             self._statuses.forget(key)
             return DONE
         if world.deleting:
-            await self._release_models(world, applied=())
+            await release_shared_services(self._cluster, world.parent, applied=())
             return await self._discovery_keys.clean_up(world.parent, world.source)
         await self._discovery_keys.guard(world.parent, world.source)
         try:
@@ -83,7 +84,7 @@ class ComponentReconciler:
             raise
         applied = await self._apply(world, children)
         await self._cluster.prune_children(world.parent, PRUNED, applied)
-        await self._release_models(world, applied)
+        await release_shared_services(self._cluster, world.parent, applied)
         return self._status(world, component, applied)
 
     async def _apply(self, world: World, children: Sequence[Child]) -> list[Applied]:
@@ -92,14 +93,6 @@ class ComponentReconciler:
         for _, stage in groupby(children, _stage):
             applied += await self._cluster.apply_children(world.parent, list(stage))
         return applied
-
-    async def _release_models(self, world: World, applied: Sequence[Applied]) -> None:
-        """Leave the model Services that this component no longer needs; the last one out removes them."""
-        uid = world.parent.meta.uid
-        keep = {a.body.metadata.key for a in applied if a.wanted.shared}
-        for service in self._cluster.informers[resources.SERVICES].by("co-owner", uid):
-            if service.metadata.key not in keep:
-                await self._cluster.applier.release_shared(resources.SERVICES, service.metadata.key, uid)
 
     def _status(self, world: World, component: Component, applied: Sequence[Applied]) -> Mapping[str, Any]:
         kind = workload_of(component, self._cluster.site).kind
