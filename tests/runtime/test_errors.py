@@ -66,3 +66,9 @@ def test_category_looks_into_causes() -> None:
     assert category(wrapped) == "conflict"
     assert category(ValueError("x")) == "internal"
     assert category(None) == "none"
+
+
+def test_causes_form_a_ring_each_is_looked_at_once() -> None:
+    one, other = RuntimeError("one"), RuntimeError("other")
+    one.__cause__, other.__cause__ = other, one
+    assert category(one) == "internal"

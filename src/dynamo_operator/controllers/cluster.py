@@ -110,7 +110,8 @@ class Cluster:
         outcomes = await self.applier.apply_each(parent.reference, wanted, on_action=said)
         for child, outcome in zip(wanted, outcomes, strict=True):
             if isinstance(outcome, ApiError | Foreign):
-                raise ChildError(child, outcome) from outcome
+                # Not "from" it: the outcome will be raised from this, and causes must not form a ring.
+                raise ChildError(child, outcome)
             if isinstance(outcome, BaseException):
                 raise outcome
         return [outcome for outcome in outcomes if isinstance(outcome, Applied)]

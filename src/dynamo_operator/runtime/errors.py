@@ -202,8 +202,10 @@ def category(error: BaseException | None) -> str:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """The error and what caused it, outermost first."""
+    """The error and what caused it, outermost first; each once, although causes may form a ring."""
+    seen: set[int] = set()
     current: BaseException | None = error
-    while current is not None:
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
         yield current
         current = current.__cause__

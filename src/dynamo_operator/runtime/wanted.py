@@ -10,6 +10,7 @@ from typing import Any, Final, Literal, cast
 import msgspec
 
 from dynamo_operator.runtime.comparison import covers
+from dynamo_operator.runtime.errors import AlreadyExists
 from dynamo_operator.runtime.owner import is_of
 from dynamo_operator.runtime.resource import Key, Resource
 from dynamo_operator.runtime.views import Body, OwnerReference
@@ -64,7 +65,7 @@ class Applied:
     action: Action
 
 
-class Foreign(Exception):  # noqa: N818 - it names the object, not a fault of ours
+class Foreign(AlreadyExists):
     """An object of a wanted name belongs to somebody else; ``controller`` is who controls it, None if nobody does."""
 
     def __init__(self, resource: Resource, key: Key, controller: OwnerReference | None) -> None:
@@ -72,7 +73,7 @@ class Foreign(Exception):  # noqa: N818 - it names the object, not a fault of ou
         self.key = key
         self.controller = controller
         belongs = f"is controlled by {controller.kind} {controller.name}" if controller else "was not made by us"
-        super().__init__(f"{resource.kind} {key} {belongs}: delete or rename it, or choose another name")
+        super().__init__(message=f"{resource.kind} {key} {belongs}: delete or rename it, or choose another name")
 
 
 @dataclass(frozen=True, slots=True)
