@@ -4,5 +4,17 @@ from __future__ import annotations
 
 from tests.support.cluster import control_plane, namespace
 from tests.support.fault_proxy import operator_proxy
+from tests.support.stage import empty_stage, gateway_url, stage
+from tests.support.whole_cluster import _stopped_at_the_end, whole_bed, whole_cluster
 
-__all__ = ["control_plane", "namespace", "operator_proxy"]
+__all__ = [
+    "_stopped_at_the_end",
+    "control_plane",
+    "empty_stage",
+    "gateway_url",
+    "namespace",
+    "operator_proxy",
+    "stage",
+    "whole_bed",
+    "whole_cluster",
+]

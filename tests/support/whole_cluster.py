@@ -1,0 +1,86 @@
+"""A control plane for one test at a time: operators for all namespaces, and a control plane that breaks."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from cluster.layout import CHECKOUT, clusters_folder, layout_of
+from cluster.lifecycle import load_site
+from cluster.locking import exclusive
+from cluster.processes import belongs, load_pids, write_process
+from cluster.programs import API_SERVER, command_of
+from cluster.readiness import wait_ready, wait_until
+
+from tests.support.bed import Bed, fresh_bed, gateway
+from tests.support.cluster import ControlPlane, existing_control_plane, local_control_plane
+
+_DEATH_SECONDS = 10.0
+
+
+def alone_name() -> str:
+    """Name of the local cluster that one test has for itself."""
+    return f"{os.environ.get('CLUSTER_NAME', 'test')}-alone"
+
+
+@contextmanager
+def _turn() -> Iterator[None]:
+    """The right to use the cluster, among all test workers."""
+    clusters_folder().mkdir(parents=True, exist_ok=True)
+    with exclusive(clusters_folder() / f".{alone_name()}.turn"):
+        yield
+
+
+@pytest.fixture(scope="session")
+def _stopped_at_the_end() -> Iterator[None]:
+    """Another cluster costs processor time even when it does nothing."""
+    yield
+    if os.environ.get("USE_EXISTING_CLUSTER") != "1":
+        with _turn():
+            command = [sys.executable, "-m", "cluster", "stop", "--name", alone_name()]
+            subprocess.run(command, cwd=CHECKOUT, check=True, capture_output=True)  # noqa: S603
+
+
+@pytest.fixture
+def whole_cluster(_stopped_at_the_end: None) -> Iterator[ControlPlane]:
+    """A control plane on which no other test does anything meanwhile."""
+    with _turn():
+        if os.environ.get("USE_EXISTING_CLUSTER") == "1":
+            yield existing_control_plane(os.environ)
+        else:
+            yield local_control_plane(alone_name())
+
+
+@pytest.fixture
+def whole_bed(whole_cluster: ControlPlane) -> Iterator[Bed]:
+    """A namespace of a cluster that one test has for itself."""
+    with gateway(whole_cluster) as url, fresh_bed(whole_cluster, url) as bed:
+        yield bed
+
+
+class ApiServer:
+    """The API server's process of a local cluster."""
+
+    def __init__(self, plane: ControlPlane) -> None:
+        if plane.bin is None:
+            pytest.skip("the cluster is not ours: its API server cannot be killed")
+        self._layout = layout_of(Path(plane.kubeconfig).parent.name)
+
+    def kill(self) -> None:
+        """End it without a warning."""
+        pid = load_pids(self._layout)[API_SERVER]
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: not belongs(self._layout, pid), time.monotonic() + _DEATH_SECONDS)
+
+    def start(self) -> None:
+        """Start it again as it was, and wait until it is ready."""
+        site = load_site(self._layout)
+        assert site is not None
+        wait_ready(site, API_SERVER, write_process(self._layout, API_SERVER, command_of(API_SERVER, site)))
