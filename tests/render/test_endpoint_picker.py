@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from dynamo_operator.domain.component import EndpointPicker
-from dynamo_operator.render.endpoint_picker import picker_config_text, render_endpoint_picker
+from dynamo_operator.render.endpoint_picker import picker_config, picker_config_text, render_endpoint_picker
 from tests.support.graphs import SITE, graph_of
 
 INLINE: dict[str, Any] = {
@@ -56,3 +58,15 @@ def test_inline_configuration_becomes_a_config_map_and_the_pool_names_the_servic
 def test_empty_configuration_still_says_what_it_is() -> None:
     text = picker_config_text(EndpointPicker(inline={}))
     assert text == "apiVersion: inference.networking.x-k8s.io/v1alpha1\nkind: EndpointPickerConfig\n"
+
+
+STALENESS: list[tuple[str, dict[str, Any], str]] = [
+    ("given: kept", {"metricsStalenessThreshold": "200ms"}, "200ms"),
+    ("absent: the picker's types write it even so", {"queueDepthThreshold": 5}, "0s"),
+]
+
+
+@pytest.mark.parametrize(("title", "detector", "written"), STALENESS, ids=[row[0] for row in STALENESS])
+def test_a_detector_always_says_a_staleness(title: str, detector: dict[str, Any], written: str) -> None:
+    config = picker_config(EndpointPicker(inline={"saturationDetector": detector}))
+    assert config["saturationDetector"] == {**detector, "metricsStalenessThreshold": written}, title

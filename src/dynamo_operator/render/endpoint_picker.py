@@ -23,7 +23,7 @@ from dynamo_operator.domain.manifest import Child, Manifest
 from dynamo_operator.domain.names import component_name, endpoint_picker_config_name, inference_pool_name
 from dynamo_operator.domain.outcome import Unrenderable
 from dynamo_operator.domain.site import Site
-from dynamo_operator.domain.trees import copied, trees_at
+from dynamo_operator.domain.trees import copied, tree_at, trees_at
 from dynamo_operator.render.account_rbac import EPP
 
 # Read by the endpoint picker when it loads its configuration.
@@ -89,8 +89,14 @@ def _pool(graph: Graph, service: Service) -> Manifest:
 
 
 def picker_config(picker: EndpointPicker) -> dict[str, Any]:
-    """Inline configuration with the version and the kind that the operator writes, whatever the user says."""
-    return copied(picker.inline or {}) | {"apiVersion": CONFIG_VERSION, "kind": CONFIG_KIND}
+    """Inline configuration with the version and the kind that the operator writes, whatever the user says.
+
+    A detector always has a staleness in the picker's own types; there ``0s`` stands for the default.
+    """
+    config = copied(picker.inline or {}) | {"apiVersion": CONFIG_VERSION, "kind": CONFIG_KIND}
+    if "saturationDetector" in config:
+        config["saturationDetector"] = {"metricsStalenessThreshold": "0s", **tree_at(config, "saturationDetector")}
+    return config
 
 
 def picker_config_text(picker: EndpointPicker) -> str:
