@@ -11,6 +11,7 @@ from msgspec import field
 from dynamo_operator.api.meta import ApiType
 from dynamo_operator.api.v1alpha1 import graph_deployment as api
 from dynamo_operator.api.v1alpha1.component import ComponentSpec
+from dynamo_operator.check.clique_names import clique_name_violations, clique_name_warnings
 from dynamo_operator.check.component import component_violation, component_warnings, node_count, picker_of
 from dynamo_operator.check.component_value import specified
 from dynamo_operator.check.parsing import is_zero, parse_spec
@@ -19,6 +20,7 @@ from dynamo_operator.domain.graph import Claim, Graph, Restart, Service
 from dynamo_operator.domain.manifest import Tree
 from dynamo_operator.domain.names import component_name, dynamo_namespace
 from dynamo_operator.domain.outcome import Rejected, Violation
+from dynamo_operator.domain.pathway import Pathway, pathway_of
 from dynamo_operator.domain.site import Site
 from dynamo_operator.domain.source import Source
 
@@ -56,22 +58,27 @@ def check_graph(source: Source, site: Site) -> Graph:  # noqa: ARG001 - all chec
 
 
 def graph_violations(source: Source, site: Site) -> tuple[Violation, ...]:
-    """What admission has against a graph: the rules of check_graph, and that the cluster has InferencePools."""
+    """What admission has against a graph: the rules of check_graph, and those of this cluster."""
     try:
         parsed = parse_graph(source)
     except Rejected as rejected:
         return rejected.violations
-    return _violations(parsed, pools_missing=not site.offers.inference_pools)
+    violations = _violations(parsed, pools_missing=not site.offers.inference_pools)
+    if violations or pathway_of(source.annotations, site) is not Pathway.CLIQUES:
+        return violations
+    return tuple(clique_name_violations(source.name, parsed.services))
 
 
-def graph_warnings(source: Source, site: Site) -> list[str]:  # noqa: ARG001 - all checks are called alike
+def graph_warnings(source: Source, site: Site) -> list[str]:
     """What a valid graph says in vain, sorted by service key."""
     services = parse_graph(source).services
-    return [
+    warnings = [
         warning
         for key, spec in services.items()
         for warning in component_warnings(spec, f"spec.services[{key}]", _dynamo_namespace(source, spec))
     ]
+    cliques = pathway_of(source.annotations, site) is Pathway.CLIQUES
+    return [*warnings, *clique_name_warnings(services)] if cliques else warnings
 
 
 def _violations(parsed: ParsedGraph, *, pools_missing: bool = False) -> tuple[Violation, ...]:

@@ -226,8 +226,8 @@ PROBLEMS: list[tuple[str, Graph, Circumstances, str]] = [
         graph_of({"w": {}}),
         Circumstances(queues=frozenset()),
         (
-            "failed to determine kai-scheduler queue: kai-scheduler queue validation failed: queue 'dynamo' not found in "
-            "cluster. Ensure the queue exists before using kai-scheduler"
+            "failed to determine kai-scheduler queue: kai-scheduler queue validation failed: queue 'dynamo' not found "
+            "in cluster. Ensure the queue exists before using kai-scheduler"
         ),
     ),
     (
