@@ -21,8 +21,8 @@ REFUSED: list[tuple[str, Services, list[str]]] = [
         {"a" * 45: {}},
         [
             (
-                f"spec.services[{'a' * 45}]: the names that make up its pods' names have 46 characters, Grove allows 45; "
-                "shorten the key or metadata.name"
+                f"spec.services[{'a' * 45}]: the names that make up its pods' names have 46 characters, "
+                "Grove allows 45; shorten the key or metadata.name"
             )
         ],
     ),
@@ -32,8 +32,8 @@ REFUSED: list[tuple[str, Services, list[str]]] = [
         {"a" * 21: NODES},
         [
             (
-                f"spec.services[{'a' * 21}]: the names that make up its pods' names have 47 characters, Grove allows 45; "
-                "shorten the key or metadata.name"
+                f"spec.services[{'a' * 21}]: the names that make up its pods' names have 47 characters, "
+                "Grove allows 45; shorten the key or metadata.name"
             )
         ],
     ),
