@@ -12,6 +12,7 @@ from dynamo_operator.controllers.shared_services import release_shared_services
 from dynamo_operator.domain.manifest import Child
 from dynamo_operator.runtime.apply import Applied, Foreign
 from dynamo_operator.runtime.resource import Key
+from dynamo_operator.runtime.views import OwnerReference
 
 FOUNDATION: Final = (resources.ADAPTERS, resources.CONFIG_MAPS, resources.INFERENCE_POOLS)
 """What services stand on, whatever they become."""
@@ -62,18 +63,21 @@ class Making:
         try:
             applied = await self.cluster.apply_children(self.parent, children)
         except ChildError as problem:
-            if self._was_ours(problem.error):
-                return [f"{problem.wanted.key.name}: {problem}"]
-            raise
+            holder = self._former_holder(problem.error)
+            if holder is None:
+                raise
+            kind, key = problem.wanted.resource.kind, problem.wanted.key
+            return [f"{key.name}: {kind} {key} is made when the former {holder.kind} {holder.name} has let go of it"]
         await self.cluster.prune_others(self.parent, COMPANIONS, children)
         await release_shared_services(self.cluster, self.parent, applied)
         return ()
 
-    def _was_ours(self, error: Exception) -> bool:
-        """Whether a name is held by a component deployment of this graph that is on its way out."""
+    def _former_holder(self, error: Exception) -> OwnerReference | None:
+        """The component deployment of this graph that is on its way out and still holds a name; None if none does."""
         holder = error.controller if isinstance(error, Foreign) else None
         if holder is None or holder.kind != resources.COMPONENTS.kind:
-            return False
+            return None
         key = Key(self.parent.meta.namespace, holder.name)
         component = self.cluster.informers[resources.COMPONENTS].get(key)
-        return component is None or component.metadata.uid != holder.uid or component.metadata.deleting
+        gone = component is None or component.metadata.uid != holder.uid or component.metadata.deleting
+        return holder if gone else None
