@@ -51,6 +51,8 @@ from dynamo_operator.settings import Settings, settings_warnings
 # The chart's pod has 45 s to go; what was begun gets most of them.
 DRAIN_SECONDS: Final = 30.0
 SYNC_SECONDS: Final = 120.0
+# A kind that may not be listed concerns few graphs; the others must not wait for it as long.
+OPTIONAL_SYNC_SECONDS: Final = 15.0
 
 # Component names of event sources, as upstream's recorders have them.
 _RECORDERS: Final = {
@@ -158,6 +160,7 @@ class Operator:
             self.cluster.capabilities.subscribe(self._offer_changed)
             for name in CAPABILITIES:
                 self._follow(name, offered=self.cluster.capabilities.offers(name))
+            await _first(stop.wait, self._optional_listed)
             settle_garbage()
             log.info("caches are filled", graphs=len(self.cluster.informers[GRAPHS]), offers=self._offered())
             return await self._lead(stop)
@@ -183,6 +186,13 @@ class Operator:
             stopped.cancel()
             synced.cancel()
             await asyncio.gather(stopped, synced, return_exceptions=True)
+
+    async def _optional_listed(self) -> None:
+        """Wait for the first lists of optional kinds: what is not seen would be made again, and written for nothing."""
+        waits = [self.cluster.informers[resource].wait_synced(OPTIONAL_SYNC_SECONDS) for resource in self._optional]
+        for late in await asyncio.gather(*waits, return_exceptions=True):
+            if isinstance(late, TimeoutError):
+                log.warning("going on without an optional kind", error=str(late))
 
     async def _lead(self, stop: asyncio.Event) -> int:
         """Reconcile while we may: always, or while we hold the election lease."""
