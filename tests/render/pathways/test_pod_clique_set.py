@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from dynamo_operator.controllers.graph_deployment.pathways.registry import DRIVERS
 from dynamo_operator.domain.graph import Graph, RestartState
 from dynamo_operator.domain.outcome import Unrenderable
 from dynamo_operator.domain.pathway import Circumstances, CliquesThere, Pathway
@@ -33,8 +34,8 @@ def cliques(graph: Graph, circumstances: Circumstances = NOBODY_LOOKED, *, site:
     return {clique["name"]: clique for clique in template(graph, circumstances, site=site)["cliques"]}
 
 
-def test_every_pathway_is_rendered() -> None:
-    assert set(RENDERERS) == set(Pathway)
+def test_every_pathway_is_rendered_and_driven() -> None:
+    assert set(RENDERERS) == set(DRIVERS) == set(Pathway)
 
 
 def test_the_whole_set_of_a_service_on_one_node() -> None:
