@@ -130,6 +130,12 @@ PROBLEMS: list[tuple[str, Graph, Site, str]] = [
         ),
     ),
     (
+        "two keys that differ in case only: neither undoes the other's work",
+        graph_of({"Worker": {}, "worker": {}}),
+        SITE,
+        "services Worker and worker differ in case only and would both be called g-worker: rename one",
+    ),
+    (
         "several nodes and nothing for them: said",
         graph_of(NODES),
         SITE,

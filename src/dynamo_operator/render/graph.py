@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dynamo_operator.domain.graph import Graph
 from dynamo_operator.domain.manifest import Child
+from dynamo_operator.domain.names import component_name
+from dynamo_operator.domain.outcome import Unrenderable
 from dynamo_operator.domain.pathway import Circumstances, pathway_of
 from dynamo_operator.domain.site import Site
 from dynamo_operator.render.account_rbac import render_accounts
@@ -28,6 +30,7 @@ def render_foundation(graph: Graph, site: Site) -> list[Child]:
 
     It is there even when nothing can be made of the services. Raises Unrenderable.
     """
+    _check_names(graph)
     return [
         *render_accounts(graph, site),
         *render_claims(graph),
@@ -40,3 +43,15 @@ def render_foundation(graph: Graph, site: Site) -> list[Child]:
 def render_services(graph: Graph, site: Site, circumstances: Circumstances) -> Rendering:
     """What the services of a graph become on the way that the graph takes. Raises Unrenderable."""
     return RENDERERS[pathway_of(graph.annotations, site)].render(graph, site, circumstances)
+
+
+def _check_names(graph: Graph) -> None:
+    """Raise Unrenderable where two services would be one object, which each of them would undo for the other."""
+    keys: dict[str, str] = {}
+    for service in graph.services:
+        other = keys.setdefault(component_name(graph.name, service.key), service.key)
+        if other != service.key:
+            name = component_name(graph.name, service.key)
+            raise Unrenderable(
+                f"services {other} and {service.key} differ in case only and would both be called {name}: rename one"
+            )
