@@ -24,6 +24,8 @@ PLURALS = {
     "DynamoGraphDeploymentScalingAdapter": ("apis/nvidia.com/v1alpha1", "dynamographdeploymentscalingadapters"),
     "InferencePool": ("apis/inference.networking.k8s.io/v1", "inferencepools"),
     "Deployment": ("apis/apps/v1", "deployments"),
+    "LeaderWorkerSet": ("apis/leaderworkerset.x-k8s.io/v1", "leaderworkersets"),
+    "PodGroup": ("apis/scheduling.volcano.sh/v1beta1", "podgroups"),
     "Ingress": ("apis/networking.k8s.io/v1", "ingresses"),
     "Role": ("apis/rbac.authorization.k8s.io/v1", "roles"),
     "RoleBinding": ("apis/rbac.authorization.k8s.io/v1", "rolebindings"),
@@ -86,8 +88,11 @@ class Bed:
         return None if answer.status_code == 404 else _taken(answer)
 
     def items(self, kind: str) -> list[dict[str, Any]]:
-        """All objects of a kind."""
-        found = _taken(self.send("GET", self.path(kind)))
+        """All objects of a kind; none where the cluster does not serve it."""
+        answer = self.send("GET", self.path(kind))
+        if answer.status_code == 404:
+            return []
+        found = _taken(answer)
         return [{"apiVersion": found["apiVersion"], "kind": kind} | item for item in found["items"]]
 
     def names(self, kind: str) -> set[str]:

@@ -1,4 +1,4 @@
-"""All that an operator makes in a namespace, without what differs from run to run: fit for comparing bytes."""
+"""All that an operator makes of a graph, without what differs from run to run: fit for comparing bytes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from tests.support.bed import GRAPH, PLURALS, Bed
 
 # Others make these, or they tell of the way and not of the end.
 _LEFT_OUT = {"Event", "Pod"}
-_NOT_OURS = {("ConfigMap", "kube-root-ca.crt"), ("ServiceAccount", "default")}
 _OUR_MANAGER = "dynamo-operator"
 _VOLATILE = ("uid", "resourceVersion", "creationTimestamp", "managedFields", "selfLink")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
@@ -18,11 +17,15 @@ _UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
 _HASH = re.compile(r"ssa-[0-9a-f]{64}")
 
 
-def dump(bed: Bed) -> dict[str, str]:
-    """Every object by kind and name, as JSON text; with the fields that our operator owns, and our own statuses."""
-    found = (item for kind in PLURALS if kind not in _LEFT_OUT for item in bed.items(kind))
-    ours = (item for item in found if (item["kind"], item["metadata"]["name"]) not in _NOT_OURS)
-    return {f"{item['kind']}/{item['metadata']['name']}": normalised(item, bed.namespace) for item in ours}
+def dump(bed: Bed, name: str) -> dict[str, str]:
+    """A graph and all that is named after it, as JSON text by kind and name; the graph's name reads $NAME.
+
+    Of managed fields only those of our operator are there, of statuses only those of our own kinds.
+    """
+    found = [item for kind in PLURALS if kind not in _LEFT_OUT for item in bed.items(kind)]
+    ours = [item for item in found if item["metadata"]["name"].startswith(name)]
+    texts = {f"{item['kind']}/{item['metadata']['name']}": normalised(item, bed.namespace) for item in ours}
+    return {key.replace(name, "$NAME"): text.replace(name, "$NAME") for key, text in texts.items()}
 
 
 def versions(bed: Bed) -> dict[str, str]:

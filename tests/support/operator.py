@@ -17,7 +17,8 @@ from pathlib import Path
 READY_SECONDS = 60.0
 _STOP_SECONDS = 45.0
 _PAUSE_SECONDS = 0.05
-_LAST_LINES = 40
+_LAST_LINES = 15
+_LINE_LENGTH = 400
 
 CLUSTER_WIDE = (
     "--planner-cluster-role-name=planner",
@@ -89,7 +90,8 @@ class OperatorProcess:
 
     def last_words(self) -> str:
         """The end of its log, for the message of a failed test."""
-        return "\n".join(["the operator's log ends with:", *self.log_text().splitlines()[-_LAST_LINES:]])
+        lines = [line[:_LINE_LENGTH] for line in self.log_text().splitlines()[-_LAST_LINES:]]
+        return "\n".join(["the operator's log ends with:", *lines, ""])
 
     def _running(self) -> subprocess.Popen[bytes]:
         assert self._process is not None, "the operator was not started"

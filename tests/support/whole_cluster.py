@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,9 +15,9 @@ import pytest
 from cluster.layout import CHECKOUT, clusters_folder, layout_of
 from cluster.lifecycle import load_site
 from cluster.locking import exclusive
-from cluster.processes import belongs, load_pids, write_process
+from cluster.processes import load_pids, write_process
 from cluster.programs import API_SERVER, command_of
-from cluster.readiness import wait_ready, wait_until
+from cluster.readiness import wait_ready
 
 from tests.support.bed import Bed, fresh_bed, gateway
 from tests.support.cluster import ControlPlane, existing_control_plane, local_control_plane
@@ -75,9 +75,13 @@ class ApiServer:
 
     def kill(self) -> None:
         """End it without a warning."""
-        pid = load_pids(self._layout)[API_SERVER]
-        os.kill(pid, signal.SIGKILL)
-        wait_until(lambda: not belongs(self._layout, pid), time.monotonic() + _DEATH_SECONDS)
+        handle = os.pidfd_open(load_pids(self._layout)[API_SERVER])
+        try:
+            signal.pidfd_send_signal(handle, signal.SIGKILL)
+            # Readable when all of it is gone, its port too.
+            assert select.select([handle], [], [], _DEATH_SECONDS)[0], "the API server does not die"
+        finally:
+            os.close(handle)
 
     def start(self) -> None:
         """Start it again as it was, and wait until it is ready."""
