@@ -118,7 +118,7 @@ def prepare(bed: Bed, namespace: str) -> None:
         "apiVersion": "v1",
         "kind": "Secret",
         "metadata": {"name": SECRET, "namespace": namespace},
-        "data": {"private.key": base64.b64encode(b"not a key").decode()},
+        "data": {"private.key": base64.b64encode(b"x").decode()},
     }
     roles = [
         {

@@ -6,6 +6,7 @@ import os
 import shutil
 import socket
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,14 +19,27 @@ from cluster.certificates import make_authority
 from cluster.errors import ClusterError
 from cluster.layout import STAGE_FOLDER, Layout, layout_of
 from cluster.lifecycle import Wish, list_layouts, render_stages, start
+from cluster.lws import certificate_folder, render_lws_config
 from cluster.modules import ModuleFile, load_module_file
 from cluster.nodes import render_node
 from cluster.ports import choose_ports
 from cluster.processes import belongs, delete_processes, load_pids, write_process
-from cluster.programs import PORT_NAMES, PROGRAM_OF, Site, command_of
+from cluster.programs import (
+    LWS,
+    LWS_WEBHOOK,
+    PORT_NAMES,
+    PROGRAM_OF,
+    SCHEDULER,
+    VOLCANO,
+    Site,
+    command_of,
+    port_names,
+    programs_of,
+)
 from cluster.readiness import wait_until
 from cluster.state import State, load_state, write_state
 from cluster.toolchain import Go, load_go, parse_version
+from cluster.volcano import render_scheduler_config
 from cryptography import x509
 
 from cluster import build, lifecycle, modules, toolchain
@@ -115,6 +129,29 @@ def test_kubernetes_programs_are_told_their_version() -> None:
     flags = link_flags("v1.36.3")
     assert "version.gitVersion=v1.36.3 " in flags
     assert "version.gitMinor=36 " in flags
+
+
+def test_addon_programs_are_built_and_run_only_where_they_are_asked_for(layout: Layout) -> None:
+    plain = Site(layout, Path("/tools"), PORTS)
+    assert LWS not in programs_of(plain)
+    assert programs_of(replace(plain, addons=(LWS, VOLCANO)))[LWS] in versions((LWS, VOLCANO))
+    assert set(port_names((LWS,))) > set(port_names(()))
+
+
+def test_lws_finds_its_configuration_and_certificate_in_the_folder(layout: Layout) -> None:
+    site = Site(layout, Path("/tools"), {**PORTS, LWS: 1, LWS_WEBHOOK: 2}, (LWS,))
+    assert f"--config={layout.folder}/lws.yaml" in command_of(LWS, site)
+    webhook = render_lws_config(site)["webhook"]
+    assert webhook == {"host": "127.0.0.1", "port": 2, "certDir": str(certificate_folder(site))}
+
+
+def test_scheduler_has_a_second_name_with_volcano_only(layout: Layout) -> None:
+    plain = Site(layout, Path("/tools"), PORTS)
+    assert not [option for option in command_of(SCHEDULER, plain) if option.startswith("--config")]
+    with_volcano = replace(plain, addons=(VOLCANO,))
+    assert f"--config={layout.folder}/scheduler.yaml" in command_of(SCHEDULER, with_volcano)
+    names = [profile["schedulerName"] for profile in render_scheduler_config(with_volcano)["profiles"]]
+    assert names == ["default-scheduler", "volcano"]
 
 
 def test_another_go_version_is_another_cache_folder() -> None:
