@@ -12,7 +12,7 @@ from dynamo_operator.controllers import resources
 from dynamo_operator.controllers.pull_secrets import PullSecret
 from dynamo_operator.domain.manifest import Child, Upkeep
 from dynamo_operator.domain.site import Offers, Site
-from dynamo_operator.runtime.apply import Applied, Applier, Foreign, Wanted
+from dynamo_operator.runtime.apply import Applied, Applier, Wanted
 from dynamo_operator.runtime.capabilities import Capabilities
 from dynamo_operator.runtime.client import Client
 from dynamo_operator.runtime.clock import Clock
@@ -38,11 +38,11 @@ class ChildError(Exception):
     ``said`` takes the place of the error's own words.
     """
 
-    def __init__(self, wanted: Wanted, error: ApiError | Foreign, *, said: str = "") -> None:
+    def __init__(self, wanted: Wanted, error: ApiError, *, said: str = "") -> None:
         self.wanted = wanted
         self.error = error
         # The request is for logs; in a condition the API server's own words are enough.
-        super().__init__(said or (error.message if isinstance(error, ApiError) else str(error)))
+        super().__init__(said or error.message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class Cluster:
 
         outcomes = await self.applier.apply_each(parent.reference, wanted, on_action=said)
         for child, outcome in zip(wanted, outcomes, strict=True):
-            if isinstance(outcome, ApiError | Foreign):
+            if isinstance(outcome, ApiError):
                 # Not "from" it: the outcome will be raised from this, and causes must not form a ring.
                 raise ChildError(child, outcome)
             if isinstance(outcome, BaseException):
