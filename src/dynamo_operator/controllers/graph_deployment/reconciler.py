@@ -9,6 +9,7 @@ from typing import Any, Final
 from dynamo_operator.check.graph_deployment import check_graph
 from dynamo_operator.controllers import resources
 from dynamo_operator.controllers.cluster import ChildError, Cluster
+from dynamo_operator.controllers.cluster_roles import ClusterRoles
 from dynamo_operator.controllers.finalizer import drop_finalizer
 from dynamo_operator.controllers.graph_deployment.load import World, load_claims, load_world
 from dynamo_operator.controllers.graph_deployment.making import Making
@@ -43,6 +44,7 @@ class GraphReconciler:
     def __init__(self, cluster: Cluster, statuses: StatusWriter) -> None:
         self._cluster = cluster
         self._statuses = statuses
+        self._cluster_roles = ClusterRoles(cluster)
 
     async def reconcile(self, key: Key) -> Result:
         """One pass; API errors are raised after they were written into the status."""
@@ -76,6 +78,7 @@ class GraphReconciler:
         restart = next_restart_status(graph, world.restart, standing.states)
         making = Making(self._cluster, world.parent)
         foundation = render_foundation(graph, site)
+        await self._cluster_roles.warn(world.parent, foundation)
         try:
             state = restart_state(graph, restart, standing.states)
             rendering = render_services(graph, site, replace(standing.circumstances, restart=state))
