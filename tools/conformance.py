@@ -1,6 +1,8 @@
 """Run the conformance suite, which lies beside the checkout, against this operator on local clusters.
 
-conformance.py [--suite FOLDER] [--keep] [PROFILE ...]    default: all profiles of tests/conformance/profiles.yaml
+conformance.py [--suite FOLDER] [--keep] [--quiet SECONDS] [PROFILE ...]
+
+Default: all profiles of tests/conformance/profiles.yaml. A busy machine needs a longer --quiet.
 
 Says so and exits with 0 where the suite is absent; exits with 1 when a case fails.
 """
@@ -38,6 +40,14 @@ SYSTEM = "dynamo-system"
 
 
 @dataclass(frozen=True, slots=True)
+class Suite:
+    """Where the suite lies, and how long nothing may change before it takes a result."""
+
+    folder: Path
+    quiet: float
+
+
+@dataclass(frozen=True, slots=True)
 class Bed:
     """A local cluster that one profile runs on."""
 
@@ -55,6 +65,7 @@ def main() -> int:
     parser.add_argument("profiles", nargs="*", metavar="PROFILE")
     parser.add_argument("--suite", type=Path, default=ROOT.parent / "shared" / "conformance")
     parser.add_argument("--keep", action="store_true", help="leave the clusters running")
+    parser.add_argument("--quiet", type=float, default=3.0, help="seconds without change before a result is taken")
     options = parser.parse_args()
     # Whoever ends us also ends the operator and the clusters that we started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
@@ -66,15 +77,17 @@ def main() -> int:
     failed = [
         name
         for name in options.profiles or ours
-        if not run_profile(name, ours[name], theirs[name]["flags"], suite=options.suite, keep=options.keep)
+        if not run_profile(
+            name, ours[name], theirs[name]["flags"], suite=Suite(options.suite, options.quiet), keep=options.keep
+        )
     ]
     print(f"conformance: failed in {', '.join(failed)}" if failed else "conformance: all profiles passed")
     return 1 if failed else 0
 
 
-def run_profile(name: str, ours: Mapping[str, Any], flags: Sequence[str], *, suite: Path, keep: bool) -> bool:
+def run_profile(name: str, ours: Mapping[str, Any], flags: Sequence[str], *, suite: Suite, keep: bool) -> bool:
     """Start a cluster and the operator, run the cases of a profile, stop both; True when all passed."""
-    cases = chosen(suite / "expected" / name, ours["left_out"])
+    cases = chosen(suite.folder / "expected" / name, ours["left_out"])
     print(f"conformance: profile {name}, {len(cases)} cases", flush=True)
     with cluster(f"conformance-{name}", ours["addons"], keep=keep) as bed:
         if ours.get("one_by_one"):
@@ -85,7 +98,7 @@ def run_profile(name: str, ours: Mapping[str, Any], flags: Sequence[str], *, sui
             return check(bed, suite, name, ["--jobs", "3", "--only", *cases])
 
 
-def run_restricted(bed: Bed, case: str, profile: str, flags: Sequence[str], suite: Path) -> bool:
+def run_restricted(bed: Bed, case: str, profile: str, flags: Sequence[str], suite: Suite) -> bool:
     """Run one case with an operator that looks after the case's namespace only."""
     namespace = "case-" + "".join(random.choices(string.ascii_lowercase, k=6))  # noqa: S311 - only has to be new
     bed.kubectl("create", "namespace", namespace)
@@ -170,11 +183,12 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def check(bed: Bed, suite: Path, profile: str, arguments: Sequence[str]) -> bool:
+def check(bed: Bed, suite: Suite, profile: str, arguments: Sequence[str]) -> bool:
     """Run the suite's own comparison; True when every case passed."""
     command = [sys.executable, "check.py", "--profile", profile, "--deviations", str(OURS / "deviations.yaml")]
+    command += ["--quiet", str(suite.quiet)]
     environment = {**os.environ, "KUBECONFIG": str(bed.home / "kubeconfig")}
-    return subprocess.run([*command, *arguments], cwd=suite, env=environment, check=False).returncode == 0
+    return subprocess.run([*command, *arguments], cwd=suite.folder, env=environment, check=False).returncode == 0
 
 
 if __name__ == "__main__":
