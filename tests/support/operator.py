@@ -20,10 +20,13 @@ _PAUSE_SECONDS = 0.05
 _LAST_LINES = 15
 _LINE_LENGTH = 400
 
+CLUSTER_ROLES = ("planner", "dgdr", "epp")
+"""Names of the cluster roles that a chart installs beside the operator."""
+
 CLUSTER_WIDE = (
-    "--planner-cluster-role-name=planner",
-    "--dgdr-profiling-cluster-role-name=dgdr",
-    "--epp-cluster-role-name=epp",
+    f"--planner-cluster-role-name={CLUSTER_ROLES[0]}",
+    f"--dgdr-profiling-cluster-role-name={CLUSTER_ROLES[1]}",
+    f"--epp-cluster-role-name={CLUSTER_ROLES[2]}",
     "--natsAddr=nats://nats.dynamo-system:4222",
     "--etcdAddr=etcd.dynamo-system:2379",
 )

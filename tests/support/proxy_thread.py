@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from tests.support.fault_proxy import FaultProxy
 
 _END_SECONDS = 15.0
+_PAUSE_SECONDS = 0.02
 
 
 @contextmanager
@@ -24,6 +26,7 @@ def proxy_running(kubeconfig: Path, folder: Path) -> Iterator[FaultProxy]:
         async with FaultProxy(kubeconfig, folder) as proxy:
             started.set_result((proxy, asyncio.get_running_loop(), stop))
             await stop.wait()
+        await _all_closed()
 
     def run() -> None:
         try:
@@ -40,4 +43,13 @@ def proxy_running(kubeconfig: Path, folder: Path) -> Iterator[FaultProxy]:
         yield proxy
     finally:
         loop.call_soon_threadsafe(stop.set)
-        thread.join(_END_SECONDS)
+        thread.join(2 * _END_SECONDS)
+
+
+async def _all_closed() -> None:
+    """Return when the loop's last connection is gone; TLS takes a moment to say goodbye after a close."""
+    loop: Any = asyncio.get_running_loop()
+    deadline = loop.time() + _END_SECONDS
+    # What stays is the loop's own pipe, by which other threads wake it.
+    while len(loop._selector.get_map()) > 1 and loop.time() < deadline:  # noqa: ASYNC110 - the loop tells nobody
+        await asyncio.sleep(_PAUSE_SECONDS)

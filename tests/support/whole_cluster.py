@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import select
 import signal
@@ -10,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cluster.layout import CHECKOUT, clusters_folder, layout_of
@@ -21,6 +23,7 @@ from cluster.readiness import wait_ready
 
 from tests.support.bed import Bed, fresh_bed, gateway
 from tests.support.cluster import ControlPlane, existing_control_plane, local_control_plane
+from tests.support.operator import CLUSTER_ROLES
 
 _DEATH_SECONDS = 10.0
 
@@ -52,10 +55,17 @@ def _stopped_at_the_end() -> Iterator[None]:
 def whole_cluster(_stopped_at_the_end: None) -> Iterator[ControlPlane]:
     """A control plane on which no other test does anything meanwhile."""
     with _turn():
-        if os.environ.get("USE_EXISTING_CLUSTER") == "1":
-            yield existing_control_plane(os.environ)
-        else:
-            yield local_control_plane(alone_name())
+        existing = os.environ.get("USE_EXISTING_CLUSTER") == "1"
+        plane = existing_control_plane(os.environ) if existing else local_control_plane(alone_name())
+        plane.kubectl("apply", "--server-side", "--filename=-", stdin=json.dumps(_roles()))
+        yield plane
+
+
+def _roles() -> dict[str, Any]:
+    """What a chart installs for the accounts that an operator makes; they may do nothing here."""
+    group = "rbac.authorization.k8s.io/v1"
+    roles = [{"apiVersion": group, "kind": "ClusterRole", "metadata": {"name": name}} for name in CLUSTER_ROLES]
+    return {"apiVersion": "v1", "kind": "List", "items": roles}
 
 
 @pytest.fixture
