@@ -19,8 +19,11 @@ from dynamo_operator.runtime.errors import NotFound
 from dynamo_operator.runtime.queue import WorkQueue
 from dynamo_operator.runtime.resource import Key, Resource
 
-# Seconds that counters must stand still before they are written, and after which they are written all the same.
-REST: Final = 5.0
+# Seconds that counters must stand still before they are written: more while many statuses wait, when each costs more.
+REST: Final = 1.5
+REST_EACH: Final = 0.05
+LONGEST_REST: Final = 5.0
+# Seconds after which counters are written although they still move.
 PATIENCE: Final = 30.0
 # Seconds that a status lets writes of children go first.
 COURTESY: Final = 0.5
@@ -114,7 +117,8 @@ class StatusWriter:
     def _wait(self, pending: _Pending, stored: Tree) -> float:
         if not stored or verdict(stored) != verdict(pending.status):
             return 0.0
-        due = min(pending.since + PATIENCE, pending.changed + REST)
+        rest = min(LONGEST_REST, REST + REST_EACH * (len(self._pending) - 1))
+        due = min(pending.since + PATIENCE, pending.changed + rest)
         return due - self._cluster.clock.monotonic()
 
     async def _write(self, key: Key, pending: _Pending, stored: Tree) -> None:
