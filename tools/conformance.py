@@ -95,7 +95,7 @@ def run_profile(name: str, ours: Mapping[str, Any], flags: Sequence[str], *, sui
             return all(passed)
         prepare(bed, SYSTEM)
         with operator(bed, flags):
-            return check(bed, suite, name, ["--jobs", "3", "--only", *cases])
+            return check(bed, suite, name, ["--jobs", "6", "--only", *cases])
 
 
 def run_restricted(bed: Bed, case: str, profile: str, flags: Sequence[str], suite: Suite) -> bool:
@@ -183,7 +183,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def check(bed: Bed, suite: Path, profile: str, arguments: Sequence[str]) -> bool:
+def check(bed: Bed, suite: Suite, profile: str, arguments: Sequence[str]) -> bool:
     """Run the suite's own comparison; True when every case passed, those that failed in a second run by themselves.
 
     A result is taken when nothing has moved for some seconds, which a busy machine can feign.
@@ -192,16 +192,18 @@ def check(bed: Bed, suite: Path, profile: str, arguments: Sequence[str]) -> bool
     if not failed:
         return True
     print(f"conformance: once more, one at a time and with more patience: {', '.join(failed)}", flush=True)
-    kept = list(arguments[: arguments.index("--only")]) if "--only" in arguments else list(arguments)
-    return not compare(bed, suite, profile, [*kept, "--jobs", "1", "--quiet", "8", "--only", *failed])
+    kept = arguments[: arguments.index("--only")]
+    patient = Suite(suite.folder, 2 * suite.quiet)
+    return not compare(bed, patient, profile, [*kept, "--jobs", "1", "--only", *failed])
 
 
-def compare(bed: Bed, suite: Path, profile: str, arguments: Sequence[str]) -> list[str]:
+def compare(bed: Bed, suite: Suite, profile: str, arguments: Sequence[str]) -> list[str]:
     """One run of the suite's comparison, its words passed on; the names of the cases that failed."""
     command = [sys.executable, "check.py", "--profile", profile, "--deviations", str(OURS / "deviations.yaml")]
-    environment = {**os.environ, "KUBECONFIG": str(bed.home / "kubeconfig")}
+    command += ["--quiet", str(suite.quiet), *arguments]
+    environment = {**os.environ, "KUBECONFIG": str(bed.home / "kubeconfig"), "PYTHONUNBUFFERED": "1"}
     failed: list[str] = []
-    with subprocess.Popen([*command, *arguments], cwd=suite, env=environment, stdout=subprocess.PIPE, text=True) as run:
+    with subprocess.Popen(command, cwd=suite.folder, env=environment, stdout=subprocess.PIPE, text=True) as run:
         assert run.stdout is not None  # noqa: S101 - asked for above
         for line in run.stdout:
             # What one case does not need another one does.
