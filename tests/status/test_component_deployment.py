@@ -129,8 +129,9 @@ def test_each_workload_has_its_status() -> None:
         assert status_of(workload.kind)["conditions"]
 
 
+BEFORE = {"type": "Available", "status": "True", "reason": "r", "message": "m", "lastTransitionTime": EARLIER}
 PREVIOUS = {
-    "conditions": [{"type": "Available", "status": "True", "lastTransitionTime": EARLIER}],
+    "conditions": [BEFORE],
     "observedGeneration": 1,
     "service": {"replicas": 1},
 }
@@ -139,7 +140,7 @@ PREVIOUS = {
 def test_refused_component_keeps_what_was_known() -> None:
     status = status_of_rejected_component(Rejected(Violation("bad")), previous=PREVIOUS, generation=2, now=NOW)
     available, valid = status["conditions"]
-    assert available == PREVIOUS["conditions"][0]  # type: ignore[index]
+    assert available == BEFORE
     assert (valid["status"], valid["reason"], valid["message"]) == (
         "False",
         "ValidationFailed",

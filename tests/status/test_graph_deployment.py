@@ -59,9 +59,22 @@ def test_something_is_not_ready(states: list[ComponentState], claims: tuple[str,
 
 
 def test_nothing_changed_the_transition_time_stays() -> None:
-    previous = {"conditions": [READY | {"lastTransitionTime": EARLIER}, {"type": "Other", "status": "True"}]}
+    previous = {"conditions": [READY | {"lastTransitionTime": EARLIER}, READY | {"type": "Other"}]}
     status = status_of_graph(GRAPH, [], None, problems=[], previous=previous, now=NOW)
     assert status["conditions"] == previous["conditions"]
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        pytest.param("text", id="no list"),
+        pytest.param([5, {"type": 1}], id="no conditions in the list"),
+        pytest.param([READY | {"lastTransitionTime": 5}, {"type": "Other", "status": "True"}], id="parts are missing"),
+    ],
+)
+def test_stored_conditions_make_no_sense_they_are_written_anew(stored: object) -> None:
+    status = status_of_graph(GRAPH, [], None, problems=[], previous={"conditions": stored}, now=NOW)
+    assert status["conditions"] == [READY]
 
 
 def test_a_restart_is_told_while_it_runs_and_when_it_is_over() -> None:

@@ -39,6 +39,10 @@ SETS_NOT_READY: Final = "SomeLeaderWorkerSetsNotReady"
 RECONCILING: Final = "Reconciling"
 
 
+# What every condition has; the API server refuses a status with one that lacks any.
+_PARTS: Final = ("type", "status", "reason", "message", "lastTransitionTime")
+
+
 @dataclass(frozen=True, slots=True)
 class Condition:
     """What a condition says now, apart from when it began to say so."""
@@ -52,8 +56,10 @@ class Condition:
 def set_condition(previous: Sequence[Tree], wanted: Condition, *, generation: int, now: str) -> list[dict[str, Any]]:
     """All conditions with one of them replaced or added; its transition time moves only when its status changes.
 
-    ``now`` is an RFC 3339 time. The place in the list stays, so that an unchanged status compares equal.
+    ``now`` is an RFC 3339 time. The place in the list stays, so that an unchanged status compares equal. What is no
+    condition is left out.
     """
+    previous = [each for each in previous if all(isinstance(each.get(part), str) for part in _PARTS)]
     status = TRUE if wanted.met else FALSE
     before = next((c for c in previous if c.get("type") == wanted.type), None)
     since = before.get("lastTransitionTime") if before is not None and before.get("status") == status else None
