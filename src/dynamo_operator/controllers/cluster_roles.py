@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -23,11 +24,16 @@ class ClusterRoles:
         self._seen: set[str] = set()
         self._missed_at: dict[str, float] = {}
         self._said: set[tuple[str, str]] = set()
+        self._asking = asyncio.Lock()
 
     async def warn(self, parent: Parent, children: Sequence[Child]) -> None:
         """Record an event on the graph for each cluster role that its bindings name and that does not exist."""
         for account, role in _bound(children):
-            if role in self._seen or (parent.meta.uid, role) in self._said or await self._exists(role):
+            if role in self._seen or (parent.meta.uid, role) in self._said:
+                continue
+            async with self._asking:  # one question serves all graphs that have it
+                exists = role in self._seen or await self._exists(role)
+            if exists:
                 continue
             self._said.add((parent.meta.uid, role))
             text = f"ClusterRole {role} does not exist, so {account} may do nothing: install it with the chart"
