@@ -138,8 +138,8 @@ class Bed:
         running = {each["componentName"]: each["updatedReplicas"] for each in graph["status"]["services"].values()}
         deployments = {each["metadata"]["name"]: each for each in self.items("Deployment")}
         told = {name: deployments[name]["status"].get("updatedReplicas", 0) for name in running}
-        components = {each["metadata"]["name"]: each["status"]["service"] for each in self.items(COMPONENT)}
-        counted = {name: components[name]["updatedReplicas"] for name in running}
+        components = {each["metadata"]["name"]: each for each in self.items(COMPONENT)}
+        counted = {name: components[name]["status"]["service"]["updatedReplicas"] for name in running}
         wanted = {name: deployments[name]["spec"]["replicas"] for name in running}
         return graph if running == told == counted == wanted else None
 
