@@ -141,8 +141,8 @@ def test_name_of_a_child_is_taken_it_is_left_alone_and_the_graph_recovers_when_i
     manifest = {"apiVersion": version, "kind": kind, "metadata": {"name": child}, "spec": FOREIGN_SPECS[kind]}
     theirs = stage.create(manifest)
     stage.create(graph(name, Worker=service()))
-    stage.eventually("somebody complains", lambda: child in complaints(stage, name))
-    assert "delete or rename it" in complaints(stage, name)
+    complaint = f"{child} was not made by us: delete or rename it"
+    stage.eventually("somebody complains", lambda: complaint in complaints(stage, name))
     stage.eventually("a warning", lambda: warnings(stage, name) | warnings(stage, f"{name}-worker"))
     found = stage.read(kind, child) or {}
     assert (found["metadata"]["uid"], found["spec"]) == (theirs["metadata"]["uid"], theirs["spec"])
@@ -155,7 +155,7 @@ POD = {"metadata": {"labels": LABELS}, "spec": {"containers": [{"name": "theirs"
 FOREIGN_SPECS: dict[str, dict[str, Any]] = {
     "Deployment": {"replicas": 0, "selector": {"matchLabels": LABELS}, "template": POD},
     "Service": {"selector": LABELS, "ports": [{"port": 80}]},
-    COMPONENT: {"componentType": "worker", "replicas": 0},
+    COMPONENT: service(replicas=0),
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 import structlog
@@ -12,13 +12,13 @@ from dynamo_operator.controllers import resources
 from dynamo_operator.controllers.pull_secrets import PullSecret
 from dynamo_operator.domain.manifest import Child, Upkeep
 from dynamo_operator.domain.site import Offers, Site
-from dynamo_operator.runtime.apply import Applied, Applier, Wanted
+from dynamo_operator.runtime.apply import Applied, Applier, Foreign, Wanted
 from dynamo_operator.runtime.capabilities import Capabilities
 from dynamo_operator.runtime.client import Client
 from dynamo_operator.runtime.clock import Clock
 from dynamo_operator.runtime.errors import ApiError
 from dynamo_operator.runtime.events import EventRecorder
-from dynamo_operator.runtime.informer import Informer
+from dynamo_operator.runtime.informer import Change, Informer
 from dynamo_operator.runtime.resource import Key, Resource
 from dynamo_operator.runtime.views import Body, Metadata, ObjectMeta, OwnerReference
 
@@ -83,6 +83,7 @@ class Cluster:
     clock: Clock
     settled_site: Site
     recorder_of: Callable[[Resource], EventRecorder]
+    _taken: dict[tuple[Resource, Key], Parent] = field(default_factory=dict[tuple[Resource, Key], Parent])
 
     @property
     def site(self) -> Site:
@@ -109,12 +110,22 @@ class Cluster:
 
         outcomes = await self.applier.apply_each(parent.reference, wanted, on_action=said)
         for child, outcome in zip(wanted, outcomes, strict=True):
+            if isinstance(outcome, Foreign):
+                self._taken[(outcome.resource, outcome.key)] = parent
             if isinstance(outcome, ApiError):
                 # Not "from" it: the outcome will be raised from this, and causes must not form a ring.
                 raise ChildError(child, outcome)
             if isinstance(outcome, BaseException):
                 raise outcome
         return [outcome for outcome in outcomes if isinstance(outcome, Applied)]
+
+    def waiting_for(self, gone: Change[Body], kind: Resource) -> Iterable[Key]:
+        """The object of a kind that wanted a child of the name of what is gone; told once."""
+        parent = self._taken.get((gone.resource, gone.key))
+        if parent is None or parent.resource is not kind:
+            return ()
+        del self._taken[(gone.resource, gone.key)]
+        return (parent.meta.key,)
 
     async def prune_children(
         self, parent: Parent, kinds: Sequence[Resource], applied: Iterable[Applied]

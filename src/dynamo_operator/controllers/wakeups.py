@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from dynamo_operator.controllers.cluster import Cluster
 from dynamo_operator.runtime.informer import Change
-from dynamo_operator.runtime.resource import Key
+from dynamo_operator.runtime.resource import Key, Resource
 from dynamo_operator.runtime.views import Body
 
 
@@ -27,15 +27,18 @@ def intent_moved(change: Change[Body], steering: Sequence[str], finalizer: str) 
 
 
 def child_moved(
-    cluster: Cluster, owner: Callable[[Change[Body]], Iterable[Key]], *, status: bool
+    cluster: Cluster, parent: Resource, owner: Callable[[Change[Body]], Iterable[Key]], *, status: bool
 ) -> Callable[[Change[Body]], Iterable[Key]]:
-    """Mapper for children: wake the owner when a child vanished, drifted, or (``status``) its status changed."""
+    """Mapper for children: wake the owner when a child vanished, drifted, or (``status``) its status changed.
+
+    An object that is nobody's child may have had the name of one: whoever of kind ``parent`` waits for it is woken.
+    """
 
     def mapper(change: Change[Body]) -> Iterable[Key]:
         # Most objects of a shared kind are nobody's child: that is cheaper to see than a drift.
         owners = tuple(owner(change))
         if not owners:
-            return ()
+            return () if change.new is not None else cluster.waiting_for(change, parent)
         old, new = change.old, change.new
         drifted = new is None or not cluster.applier.settled(change.resource, new)
         told = status and (old is None or new is None or bytes(old.status) != bytes(new.status))

@@ -41,10 +41,10 @@ def watch_components(controller: Controller, cluster: Cluster) -> None:
         if resource is not SERVICES and resource in cluster.informers:
             controller.watch(
                 cluster.informers[resource],
-                child_moved(cluster, owner, status=resource in WORKLOADS),
+                child_moved(cluster, COMPONENTS, owner, status=resource in WORKLOADS),
             )
     # Model Services have no controller among their owners.
     co_owners = plain_owner(COMPONENTS.kind, COMPONENTS.group)
-    controller.watch(cluster.informers[SERVICES], child_moved(cluster, co_owners, status=False))
+    controller.watch(cluster.informers[SERVICES], child_moved(cluster, COMPONENTS, co_owners, status=False))
     controller.watch(cluster.pull_secrets, secret_moved)
     controller.watch(cluster.accounts, account_came_or_went)

@@ -45,11 +45,11 @@ def watch_graphs(controller: Controller, cluster: Cluster) -> None:
         if resource is not SERVICES:
             controller.watch(
                 cluster.informers[resource],
-                child_moved(cluster, owner, status=resource in WORKLOADS),
+                child_moved(cluster, GRAPHS, owner, status=resource in WORKLOADS),
             )
     # Services of base models have no controller among their owners.
     co_owners = plain_owner(GRAPHS.kind, GRAPHS.group)
-    controller.watch(cluster.informers[SERVICES], child_moved(cluster, co_owners, status=False))
+    controller.watch(cluster.informers[SERVICES], child_moved(cluster, GRAPHS, co_owners, status=False))
     for resource in (POD_CLIQUES, SCALING_GROUPS):
         controller.watch(cluster.informers[resource], clique_moved)
     controller.watch(cluster.informers[QUEUES], partial(graphs_of_queue, cluster))
