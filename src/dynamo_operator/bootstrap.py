@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -30,6 +30,7 @@ from dynamo_operator.controllers.status_writer import StatusWriter
 from dynamo_operator.domain.labels import LAST_APPLIED_HASH
 from dynamo_operator.domain.site import Offers
 from dynamo_operator.runtime.apply import Applier
+from dynamo_operator.runtime.background import Background
 from dynamo_operator.runtime.capabilities import Capabilities
 from dynamo_operator.runtime.client import Client
 from dynamo_operator.runtime.clock import SystemClock
@@ -115,7 +116,7 @@ class Operator:
     own_metrics: OperatorMetrics
     live: Health = field(default_factory=Health)
     ready: Health = field(default_factory=Health)
-    _tasks: list[asyncio.Task[None]] = field(default_factory=list[asyncio.Task[None]])
+    _background: Background = field(init=False)
     _optional: dict[Resource, asyncio.Task[None]] = field(default_factory=dict[Resource, asyncio.Task[None]])
 
     @classmethod
@@ -151,26 +152,33 @@ class Operator:
         return f"not listed yet: {', '.join(waiting)}" if waiting else None
 
     async def operate(self, stop: asyncio.Event) -> int:
-        """Fill the caches, reconcile until told to stop, then finish what was begun."""
-        self._start(recorder.run() for recorder in self.recorders.values())
-        self._start([self.cluster.capabilities.run(), *(informer.run() for informer in self.caches.required())])
+        """Fill the caches, reconcile until told to stop, then finish what was begun; 1 when a part of it broke."""
+        self._background = Background(stop.set)
+        self._start_parts()
         try:
-            if not await self._synced(stop):
-                return 0
-            self.cluster.capabilities.subscribe(self._offer_changed)
-            for name in CAPABILITIES:
-                self._follow(name, offered=self.cluster.capabilities.offers(name))
-            await _first(stop.wait, self._optional_listed)
-            settle_garbage()
-            log.info("caches are filled", graphs=len(self.cluster.informers[GRAPHS]), offers=self._offered())
-            return await self._lead(stop)
+            code = await self._live(stop)
+            return 1 if self._background.broken else code
         finally:
-            await self._cancel()
+            await self._background.cancel()
 
-    def _start(self, parts: Any) -> None:
-        part: Coroutine[Any, Any, None]
-        for part in parts:
-            self._tasks.append(asyncio.create_task(part))
+    async def _live(self, stop: asyncio.Event) -> int:
+        if not await self._synced(stop):
+            return 0
+        self.cluster.capabilities.subscribe(self._offer_changed)
+        for name in CAPABILITIES:
+            self._follow(name, offered=self.cluster.capabilities.offers(name))
+        await _first(stop.wait, self._optional_listed)
+        settle_garbage()
+        log.info("caches are filled", graphs=len(self.cluster.informers[GRAPHS]), offers=self._offered())
+        return await self._lead(stop)
+
+    def _start_parts(self) -> None:
+        start = self._background.start
+        for resource, recorder in self.recorders.items():
+            start(recorder.run(), name=f"events of {resource.plural}")
+        start(self.cluster.capabilities.run(), name="capabilities")
+        for informer in self.caches.required():
+            start(informer.run(), name=f"cache of {informer.resource.plural}")
 
     async def _synced(self, stop: asyncio.Event) -> bool:
         """Wait for the first lists; False when the operator was told to stop meanwhile."""
@@ -197,13 +205,13 @@ class Operator:
     async def _lead(self, stop: asyncio.Event) -> int:
         """Reconcile while we may: always, or while we hold the election lease."""
         if not self.settings.leader_elect:
-            await self._reconcile(stop)
+            await self._reconcile(stop, lost=asyncio.Event())
             return 0
         leading, lost = asyncio.Event(), asyncio.Event()
-        election = asyncio.create_task(self._election().run(leading.set, lost.set))
+        election = self._background.start(self._election().run(leading.set, lost.set), name="leader election")
         try:
             if await _first(stop.wait, leading.wait, lost.wait) == 1:
-                await self._reconcile(stop, lost)
+                await self._reconcile(stop, lost=lost)
             return 1 if lost.is_set() else 0
         finally:
             election.cancel()
@@ -221,13 +229,17 @@ class Operator:
         )
         return Election(self.cluster.client, candidacy, clock=self.cluster.clock, metrics=self.metrics)
 
-    async def _reconcile(self, *ends: asyncio.Event) -> None:
-        """Run the controllers until one of the events; what they began is finished within the drain time."""
-        running = [asyncio.create_task(controller.run()) for controller in self.controllers]
-        await _first(*(end.wait for end in ends))
+    async def _reconcile(self, stop: asyncio.Event, *, lost: asyncio.Event) -> None:
+        """Run the controllers until told to stop; what they began is finished within the drain time.
+
+        Nothing is finished once the lease is lost or the caches are wrong: another operator may be at work already.
+        """
+        running = [self._background.start(each.run(), name=f"controller {each.name}") for each in self.controllers]
+        await _first(stop.wait, lost.wait)
         for controller in self.controllers:
             controller.queue.shut_down()
-        _, late = await asyncio.wait(running, timeout=DRAIN_SECONDS)
+        at_once = lost.is_set() or self._background.broken
+        _, late = await asyncio.wait(running, timeout=0 if at_once else DRAIN_SECONDS)
         for task in late:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
@@ -248,19 +260,14 @@ class Operator:
             if task is not None:
                 task.cancel()
             if offered:
-                self._optional[resource] = asyncio.create_task(self.cluster.informers[resource].run())
+                part = self.cluster.informers[resource].run()
+                self._optional[resource] = self._background.start(part, name=f"cache of {resource.plural}")
 
     def _offered(self) -> list[str]:
         offered = [name for name in CAPABILITIES if self.cluster.capabilities.offers(name)]
         for name in CAPABILITIES:
             self.own_metrics.offered.labels(name).set(name in offered)
         return offered
-
-    async def _cancel(self) -> None:
-        tasks = [*self._optional.values(), *self._tasks]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _build_controllers(

@@ -117,27 +117,34 @@ async def test_reconcile_takes_too_long_it_is_ended_and_tried_again() -> None:
     assert (logs[0]["error"], logs[0]["exc_info"], bed.panics()) == ("TimeoutError", None, 0.0)
 
 
-async def test_cancelled_while_a_key_is_worked_on_it_is_finished_first() -> None:
+async def test_shut_down_while_a_key_is_worked_on_it_is_finished_first() -> None:
     hang = asyncio.Event()
     async with Bed(hang) as bed:
         bed.queue.add(A)
         await settle()
-        bed.task.cancel()
+        bed.queue.shut_down()
         await settle()
         assert not bed.task.done()
         hang.set()
         await settle()
-        assert (bed.task.cancelled(), bed.counted("success")) == (True, 1.0)
+        assert (bed.task.done(), bed.counted("success")) == (True, 1.0)
 
 
-async def test_cancelled_twice_nothing_is_waited_for() -> None:
+async def test_cancelled_while_a_key_is_worked_on_nothing_is_waited_for() -> None:
     async with Bed(asyncio.Event()) as bed:
         bed.queue.add(A)
-        for _ in range(2):
-            await settle()
-            bed.task.cancel()
+        await settle()
+        bed.task.cancel()
         await settle()
         assert bed.task.cancelled()
+
+
+async def test_worker_breaks_the_others_do_not_go_on_alone() -> None:
+    async with Bed() as bed:
+        bed.queue.done = None  # type: ignore[assignment,method-assign]
+        bed.queue.add(A)
+        await settle()
+        assert isinstance(bed.task.exception(), TypeError)
 
 
 async def test_first_list_comes_with_low_priority_and_changes_with_high() -> None:

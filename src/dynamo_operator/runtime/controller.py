@@ -74,17 +74,16 @@ class Controller:
         replaying = False
 
     async def run(self) -> None:
-        """Work until the queue is shut down or this task is cancelled; what was begun is finished first.
-
-        A second cancellation ends that too.
-        """
+        """Work until the queue is shut down, and finish what was begun; when cancelled, give that up too."""
         self._metrics.workers(self._workers)
         tasks = [asyncio.create_task(self._work(), name=f"{self.name}-{n}") for n in range(self._workers)]
         try:
-            await asyncio.wait(tasks)
+            await asyncio.gather(*tasks)
         finally:
             self.queue.shut_down()
-            await _finish(tasks)
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
 
     async def _work(self) -> None:
         while (key := await self.queue.take()) is not None:
@@ -121,13 +120,3 @@ class Controller:
             # An answer of the API server says where it came from; a fault of ours needs its place in the code.
             exc_info=None if expected else error,
         )
-
-
-async def _finish(tasks: list[asyncio.Task[None]]) -> None:
-    try:
-        await asyncio.wait(tasks)
-    except asyncio.CancelledError:
-        for task in tasks:
-            task.cancel()
-        await asyncio.wait(tasks)
-        raise
