@@ -113,9 +113,16 @@ async def test_object_says_too_much_the_rest_is_dropped_until_time_passes() -> N
     assert bed.api.made[25]["metadata"]["namespace"] == "default"
 
 
-async def test_server_refuses_nobody_notices_but_the_count() -> None:
+@pytest.mark.parametrize(
+    "failure",
+    [
+        pytest.param(Forbidden(status=403), id="server refuses: nobody notices but the count"),
+        pytest.param(ValueError("no JSON"), id="answer makes no sense: the next event is written all the same"),
+    ],
+)
+async def test_event_fails(failure: Exception) -> None:
     async with Bed() as bed:
-        bed.api.failures = [Forbidden(status=403)]
+        bed.api.failures = [failure]
         await bed.say("lost")
         await bed.say("kept")
     assert ([event["message"] for event in bed.api.made], bed.recorder.dropped) == (["kept"], 1)

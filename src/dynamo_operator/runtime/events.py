@@ -14,7 +14,7 @@ import structlog
 
 from dynamo_operator.runtime.client import Client
 from dynamo_operator.runtime.clock import Clock, SystemClock
-from dynamo_operator.runtime.errors import ApiError, NotFound
+from dynamo_operator.runtime.errors import NotFound
 from dynamo_operator.runtime.resource import Key, Resource
 from dynamo_operator.runtime.views import Metadata, ObjectMeta
 
@@ -120,7 +120,7 @@ class EventRecorder:
             note = self._pending[0]
             try:
                 await self._write(note)
-            except ApiError as error:
+            except Exception as error:  # noqa: BLE001 - no event is worth the others
                 self.dropped += 1
                 _LOG.debug("failed to write an event", reason=note.reason, about=str(note.meta.key), error=str(error))
             # Taken off only now, so that a cancelled write is among what the flush writes.
