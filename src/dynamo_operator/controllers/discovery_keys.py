@@ -45,6 +45,7 @@ class DiscoveryKeys:
     async def clean_up(self, parent: Parent, source: Source) -> Result:
         """Delete the component's keys, then let it go; after so much time of failures let it go anyway."""
         if FINALIZER not in parent.meta.finalizers:
+            self.forget(parent.meta.key)
             return DONE
         prefix = self._prefix(source)
         try:
@@ -54,9 +55,13 @@ class DiscoveryKeys:
             if self._may_retry(parent.meta.key):
                 return Result(requeue_after=RETRY_AFTER)
             self._cluster.event(parent, "Warning", "CleanupFailed", f"left keys {prefix} behind: {error}")
-        self._first_try.pop(parent.meta.key, None)
+        self.forget(parent.meta.key)
         await drop_finalizer(self._cluster, parent)
         return DONE
+
+    def forget(self, key: Key) -> None:
+        """The component is gone; another of its name gets the full time."""
+        self._first_try.pop(key, None)
 
     def _may_retry(self, key: Key) -> bool:
         now = self._cluster.clock.monotonic()

@@ -12,6 +12,10 @@ class EtcdError(Exception):
     """Etcd could not be asked, or refused."""
 
 
+class _Deleted(msgspec.Struct):
+    deleted: int = 0
+
+
 class Etcd:
     """One etcd, by the address that its clients use (host:port, or a URL); plaintext and without credentials."""
 
@@ -30,9 +34,11 @@ class Etcd:
             ):
                 body = await response.read()
                 if response.status != 200:
-                    raise EtcdError(f"etcd at {self._base} answered {response.status}: {body[:200].decode()}")
-                return int(msgspec.json.decode(body).get("deleted", 0))
-        except (aiohttp.ClientError, TimeoutError, msgspec.DecodeError) as error:
+                    raise EtcdError(
+                        f"etcd at {self._base} answered {response.status}: {body[:200].decode(errors='replace')}"
+                    )
+                return msgspec.json.decode(body, type=_Deleted, strict=False).deleted
+        except (aiohttp.ClientError, OSError, ValueError) as error:
             raise EtcdError(f"failed to ask etcd at {self._base}: {error or type(error).__name__}") from error
 
 
