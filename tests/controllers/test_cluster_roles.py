@@ -12,6 +12,7 @@ from dynamo_operator.controllers.cluster_roles import ClusterRoles
 from dynamo_operator.controllers.resources import GRAPHS
 from dynamo_operator.domain.manifest import Child
 from dynamo_operator.runtime.errors import ApiError, Forbidden, NotFound
+from dynamo_operator.runtime.resource import Key
 from dynamo_operator.runtime.views import ObjectMeta
 from tests.support.clock import ManualClock
 
@@ -70,3 +71,11 @@ async def test_another_graph_is_told_too_and_a_role_that_came_is_noticed() -> No
     await bed.clock.advance(61)
     await bed.warn("three")
     assert (bed.asked, len(bed.events)) == (2, 2)
+
+
+async def test_graph_goes_it_is_forgotten() -> None:
+    bed = Bed(NotFound())
+    await bed.warn()
+    bed.roles.forget(Key("ns", "g"))
+    await bed.warn()
+    assert len(bed.events) == 2

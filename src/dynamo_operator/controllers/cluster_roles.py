@@ -23,21 +23,26 @@ class ClusterRoles:
         self._cluster = cluster
         self._seen: set[str] = set()
         self._missed_at: dict[str, float] = {}
-        self._said: set[tuple[str, str]] = set()
+        self._said: dict[Key, set[tuple[str, str]]] = {}
         self._asking = asyncio.Lock()
 
     async def warn(self, parent: Parent, children: Sequence[Child]) -> None:
         """Record an event on the graph for each cluster role that its bindings name and that does not exist."""
         for account, role in _bound(children):
-            if role in self._seen or (parent.meta.uid, role) in self._said:
+            said = self._said.get(parent.meta.key, set())
+            if role in self._seen or (parent.meta.uid, role) in said:
                 continue
             async with self._asking:  # one question serves all graphs that have it
                 exists = role in self._seen or await self._exists(role)
             if exists:
                 continue
-            self._said.add((parent.meta.uid, role))
+            self._said[parent.meta.key] = {*said, (parent.meta.uid, role)}
             text = f"ClusterRole {role} does not exist, so {account} may do nothing: install it with the chart"
             self._cluster.event(parent, "Warning", "ClusterRoleNotFound", text)
+
+    def forget(self, key: Key) -> None:
+        """The graph is gone."""
+        self._said.pop(key, None)
 
     async def _exists(self, role: str) -> bool:
         now = self._cluster.clock.monotonic()

@@ -51,6 +51,7 @@ class GraphReconciler:
         world = load_world(self._cluster, self._statuses, key)
         if world is None:
             self._statuses.forget(key)
+            self._cluster_roles.forget(key)
             return DONE
         await drop_finalizer(self._cluster, world.parent)
         if world.deleting:
