@@ -45,6 +45,7 @@ class Bed:
         )
         self.writer = StatusWriter(cluster, GRAPHS, self.queue)
         self.meanwhile: list[Any] = []
+        self.while_writing: list[Any] = []
 
     async def idle(self, seconds: float) -> None:
         for step in self.meanwhile:
@@ -53,7 +54,10 @@ class Bed:
     async def write_status(self, resource: object, key: Key, current: Any, wanted: Any) -> None:
         if self.refusal:
             raise self.refusal
+        for step in self.while_writing:
+            step()
         self.written.append(wanted)
+        self.stored[KEY] = body(wanted)
 
     def _event(self, parent: Parent, kind: str, reason: str, message: str) -> None:
         self.events.append(f"{kind} {reason}: {message}")
@@ -139,6 +143,16 @@ async def test_newer_status_that_comes_while_specs_go_first_replaces_the_older()
     bed.meanwhile = []
     await bed.writer.reconcile(KEY)
     assert bed.written == [status("successful")]
+
+
+async def test_status_turns_back_while_the_other_is_written_it_is_written_again() -> None:
+    bed = Bed(status("successful"))
+    bed.submit(status("pending"))
+    bed.while_writing = [lambda: bed.submit(status("successful"))]
+    await bed.writer.reconcile(KEY)
+    bed.while_writing = []
+    await bed.writer.reconcile(KEY)
+    assert bed.stored[KEY].tree("status") == status("successful")
 
 
 async def test_object_deleted_while_its_status_is_written_is_no_error() -> None:

@@ -65,6 +65,7 @@ class StatusWriter:
         self._resource = resource
         self._queue = queue
         self._pending: dict[Key, _Pending] = {}
+        self._on_the_way: set[Key] = set()
 
     def latest(self, parent: Parent, stored: Tree) -> Tree:
         """The status as it will be: what waits to be written, else what is stored."""
@@ -74,7 +75,8 @@ class StatusWriter:
     def submit(self, parent: Parent, status: Tree, *, stored: Tree, notes: tuple[Note, ...] = ()) -> None:
         """Have a status written, in place of one that still waits; nothing happens when it is stored already."""
         key, now = parent.meta.key, self._cluster.clock.monotonic()
-        if status == stored:
+        # A status that is on its way will be stored after all: what is stored now has to be written again.
+        if status == stored and key not in self._on_the_way:
             self._pending.pop(key, None)
             return
         before = self._pending.get(key)
@@ -100,7 +102,8 @@ class StatusWriter:
         if wait > 0:
             return Result(requeue_after=wait)
         await self._cluster.applier.idle(COURTESY)
-        if self._pending.get(key) is not pending or self._stored(key) is None:
+        stored = self._stored(key)
+        if self._pending.get(key) is not pending or stored is None:
             return Result(requeue_after=0.0)  # the world moved on meanwhile
         await self._write(key, pending, stored)
         return DONE
@@ -122,12 +125,16 @@ class StatusWriter:
         return due - self._cluster.clock.monotonic()
 
     async def _write(self, key: Key, pending: _Pending, stored: Tree) -> None:
+        self._on_the_way.add(key)
         try:
             await self._cluster.applier.write_status(self._resource, key, stored, pending.status)
         except NotFound:
-            self._pending.pop(key, None)  # deleted meanwhile; its event is on the way
-            return
+            notes: tuple[Note, ...] = ()  # deleted meanwhile; its event is on the way
+        else:
+            notes = pending.notes
+        finally:
+            self._on_the_way.discard(key)
         if self._pending.get(key) is pending:
             del self._pending[key]
-        for note in pending.notes:
+        for note in notes:
             self._cluster.event(pending.parent, note.type, note.reason, note.message)
