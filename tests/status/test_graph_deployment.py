@@ -14,6 +14,7 @@ from dynamo_operator.status.graph_deployment import (
     status_of_failed_graph,
     status_of_graph,
     status_of_rejected_graph,
+    status_of_waiting_graph,
 )
 from tests.support.graphs import EARLIER, NOW, graph_of, state
 
@@ -93,12 +94,14 @@ def test_refused_or_failed_what_was_known_stays() -> None:
     refusal = Rejected(Violation("a is wrong"), Violation("b is wrong"))
     rejected = status_of_rejected_graph(refusal, previous=KNOWN, generation=4, now=NOW)
     failed = status_of_failed_graph("no quota", previous=KNOWN, generation=4, now=NOW)
-    for status, reason, message in (
-        (rejected, "ValidationFailed", "Validation failed: a is wrong\nb is wrong"),
-        (failed, "failed_to_reconcile_the_resources", "no quota"),
+    waiting = status_of_waiting_graph("not yours", previous=KNOWN, generation=4, now=NOW)
+    for status, state_, reason, message in (
+        (waiting, "pending", "some_resources_are_not_ready", "Resources not ready: not yours"),
+        (rejected, "failed", "ValidationFailed", "Validation failed: a is wrong\nb is wrong"),
+        (failed, "failed", "failed_to_reconcile_the_resources", "no quota"),
     ):
         (ready,) = status["conditions"]
-        assert (status["state"], ready["reason"], ready["message"]) == ("failed", reason, message)
+        assert (status["state"], ready["reason"], ready["message"]) == (state_, reason, message)
         assert (status["services"], status["restart"]) == (KNOWN["services"], KNOWN["restart"])
         assert ready["observedGeneration"] == 4
 

@@ -50,9 +50,12 @@ class Unrenderable(Exception):  # noqa: N818
 
 
 class Waiting(Exception):  # noqa: N818
-    """Something outside must happen first; a watch or the given delay brings the next look."""
+    """Something outside must happen first; the next look is in ``retry_after`` seconds.
 
-    def __init__(self, message: str, *, reason: str = "", retry_after: float = 30.0) -> None:
-        self.reason = reason
+    ``lasting``: it will not happen by itself soon, so that users are to read of it.
+    """
+
+    def __init__(self, message: str, *, retry_after: float, lasting: bool = False) -> None:
         self.retry_after = retry_after
+        self.lasting = lasting
         super().__init__(message)

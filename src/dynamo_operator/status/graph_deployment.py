@@ -18,6 +18,7 @@ __all__ = [
     "status_of_failed_graph",
     "status_of_graph",
     "status_of_rejected_graph",
+    "status_of_waiting_graph",
 ]
 
 
@@ -79,6 +80,11 @@ def status_of_failed_graph(
 ) -> Tree:
     """The status of a graph after an error; what was known of its services and its restart stays."""
     return _kept(_Verdict(conditions.FAILED, _not_ready(reason, error)), previous, generation=generation, now=now)
+
+
+def status_of_waiting_graph(problem: str, *, previous: Tree, generation: int, now: str) -> Tree:
+    """The status of a graph with which nothing can be done yet; what was known of it stays."""
+    return _kept(_verdict([problem]), previous, generation=generation, now=now)
 
 
 def _verdict(problems: Sequence[str]) -> _Verdict:

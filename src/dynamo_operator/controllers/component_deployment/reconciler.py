@@ -23,6 +23,7 @@ from dynamo_operator.render.component import render_component
 from dynamo_operator.render.workloads.registry import workload_of
 from dynamo_operator.runtime.apply import Applied
 from dynamo_operator.runtime.controller import DONE, Result
+from dynamo_operator.runtime.errors import ApiError
 from dynamo_operator.runtime.resource import Key
 from dynamo_operator.status import conditions
 from dynamo_operator.status.component_deployment import (
@@ -72,6 +73,9 @@ class ComponentReconciler:
         except ChildError as problem:
             self._submit(world, self._failed(world, failure_text(problem)))
             raise problem.error from problem
+        except ApiError as error:
+            self._submit(world, self._failed(world, error.message))
+            raise
         return self._submit(world, status)
 
     async def _converge(self, world: World) -> Mapping[str, Any]:

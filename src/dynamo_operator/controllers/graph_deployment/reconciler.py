@@ -26,12 +26,14 @@ from dynamo_operator.plan.claims import claims_missing
 from dynamo_operator.plan.restart import next_restart_status, restart_state
 from dynamo_operator.render.graph import render_foundation, render_services
 from dynamo_operator.runtime.controller import DONE, Result
+from dynamo_operator.runtime.errors import ApiError, Conflict, Forbidden
 from dynamo_operator.runtime.resource import Key
 from dynamo_operator.status import conditions
 from dynamo_operator.status.graph_deployment import (
     status_of_failed_graph,
     status_of_graph,
     status_of_rejected_graph,
+    status_of_waiting_graph,
 )
 
 # Seconds until another look at what nothing announces: a cache that is filled, a name that gets free.
@@ -53,12 +55,14 @@ class GraphReconciler:
             self._statuses.forget(key)
             self._cluster_roles.forget(key)
             return DONE
-        await drop_finalizer(self._cluster, world.parent)
+        await self._drop_finalizer(world)
         if world.deleting:
             return DONE  # owner references collect the children
         try:
             return await self._converge(world)
         except Waiting as waiting:
+            if waiting.lasting:
+                self._submit(world, self._waiting(world, str(waiting)))
             return Result(requeue_after=waiting.retry_after)
         except Rejected as rejected:  # only a new spec helps, so no retry
             return self._submit(world, self._rejected(world, rejected))
@@ -70,6 +74,18 @@ class GraphReconciler:
         except StepError as problem:
             self._submit(world, self._failed(world, str(problem)))
             raise problem.error from problem
+        except ApiError as error:
+            self._submit(world, self._failed(world, f"{_FAILED}: {error.message}"))
+            raise
+
+    async def _drop_finalizer(self, world: World) -> None:
+        try:
+            await drop_finalizer(self._cluster, world.parent)
+        except Conflict:
+            raise  # somebody was faster: nothing that users could mend
+        except ApiError as error:
+            self._submit(world, self._failed(world, error.message, reason=conditions.FINALIZER_FAILED))
+            raise
 
     async def _converge(self, world: World) -> Result:
         site = self._cluster.site
@@ -97,9 +113,13 @@ class GraphReconciler:
     def _driver(self, graph: Graph) -> PathwayDriver:
         """What takes the graph along its pathway; raises Waiting until the caches that it reads are filled."""
         driver = DRIVERS[pathway_of(graph.annotations, self._cluster.site)]
-        empty = [kind.plural for kind in driver.needed if not self._cluster.informers[kind].has_synced]
+        empty = [cache for kind in driver.needed if not (cache := self._cluster.informers[kind]).has_synced]
         if empty:
-            raise Waiting(f"not listed yet: {', '.join(empty)}", retry_after=LOOK_AGAIN)
+            refusal = next((cache.last_error for cache in empty if isinstance(cache.last_error, Forbidden)), None)
+            text = (
+                refusal.message if refusal else f"not listed yet: {', '.join(each.resource.plural for each in empty)}"
+            )
+            raise Waiting(text, retry_after=LOOK_AGAIN, lasting=refusal is not None)
         return driver
 
     def _status(
@@ -120,8 +140,13 @@ class GraphReconciler:
             rejected, previous=world.status, generation=world.source.generation, now=self._cluster.now()
         )
 
-    def _failed(self, world: World, text: str) -> Mapping[str, Any]:
+    def _failed(self, world: World, text: str, reason: str = conditions.RECONCILE_FAILED) -> Mapping[str, Any]:
         return status_of_failed_graph(
+            text, reason=reason, previous=world.status, generation=world.source.generation, now=self._cluster.now()
+        )
+
+    def _waiting(self, world: World, text: str) -> Mapping[str, Any]:
+        return status_of_waiting_graph(
             text, previous=world.status, generation=world.source.generation, now=self._cluster.now()
         )
 
