@@ -1,13 +1,17 @@
-"""Reads what of its namespace shapes a pod."""
+"""What of its namespace shapes a pod: read, and watched."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
 from dynamo_operator.controllers.cluster import Cluster
-from dynamo_operator.controllers.pull_secrets import names_by_host
+from dynamo_operator.controllers.pull_secrets import PullSecret, names_by_host
 from dynamo_operator.domain.component import Surroundings
 from dynamo_operator.domain.manifest import Tree
+from dynamo_operator.runtime.controller import Controller
+from dynamo_operator.runtime.informer import Change
+from dynamo_operator.runtime.resource import Key
+from dynamo_operator.runtime.views import Metadata
 
 
 def load_surroundings(cluster: Cluster, namespace: str, running: Callable[[], Tree]) -> Surroundings:
@@ -24,6 +28,22 @@ def load_surroundings(cluster: Cluster, namespace: str, running: Callable[[], Tr
         secrets = {host: _running_first(names, used) for host, names in secrets.items()}
         accounts = list(_running_first(accounts, [str(pod.get("serviceAccountName"))]))
     return Surroundings(pull_secrets=secrets, service_accounts=tuple(accounts))
+
+
+def watch_surroundings(controller: Controller, cluster: Cluster, shaped: Callable[[str], Iterable[Key]]) -> None:
+    """Wake what ``shaped`` says is shaped by a namespace when that would shape pods otherwise."""
+
+    def secret_moved(change: Change[PullSecret]) -> Iterable[Key]:
+        before = change.old.hosts if change.old is not None else ()
+        after = change.new.hosts if change.new is not None else ()
+        return shaped(change.key.namespace) if before != after else ()
+
+    def account_came_or_went(change: Change[Metadata]) -> Iterable[Key]:
+        moved = change.old is None or change.new is None
+        return shaped(change.key.namespace) if moved else ()
+
+    controller.watch(cluster.pull_secrets, secret_moved)
+    controller.watch(cluster.accounts, account_came_or_went)
 
 
 def _running_first(names: Iterable[str], used: list[str]) -> tuple[str, ...]:

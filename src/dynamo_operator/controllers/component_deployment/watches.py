@@ -6,15 +6,15 @@ from collections.abc import Iterable
 
 from dynamo_operator.controllers.cluster import Cluster
 from dynamo_operator.controllers.component_deployment.reconciler import PRUNED, WORKLOADS
-from dynamo_operator.controllers.pull_secrets import PullSecret
 from dynamo_operator.controllers.resources import COMPONENTS, SERVICES
+from dynamo_operator.controllers.surroundings import watch_surroundings
 from dynamo_operator.controllers.wakeups import child_moved, intent_moved
 from dynamo_operator.domain.labels import FINALIZER
 from dynamo_operator.runtime.controller import Controller
 from dynamo_operator.runtime.informer import Change
 from dynamo_operator.runtime.owner import controller_owner, plain_owner
 from dynamo_operator.runtime.resource import Key
-from dynamo_operator.runtime.views import Body, Metadata
+from dynamo_operator.runtime.views import Body
 
 
 def watch_components(controller: Controller, cluster: Cluster) -> None:
@@ -25,15 +25,6 @@ def watch_components(controller: Controller, cluster: Cluster) -> None:
 
     def neighbours(namespace: str) -> Iterable[Key]:
         return tuple(body.metadata.key for body in cluster.informers[COMPONENTS].by("namespace", namespace))
-
-    def secret_moved(change: Change[PullSecret]) -> Iterable[Key]:
-        before = change.old.hosts if change.old is not None else ()
-        after = change.new.hosts if change.new is not None else ()
-        return neighbours(change.key.namespace) if before != after else ()
-
-    def account_came_or_went(change: Change[Metadata]) -> Iterable[Key]:
-        moved = change.old is None or change.new is None
-        return neighbours(change.key.namespace) if moved else ()
 
     controller.watch(cluster.informers[COMPONENTS], moved)
     owner = controller_owner(COMPONENTS.kind, COMPONENTS.group)
@@ -46,5 +37,4 @@ def watch_components(controller: Controller, cluster: Cluster) -> None:
     # Model Services have no controller among their owners.
     co_owners = plain_owner(COMPONENTS.kind, COMPONENTS.group)
     controller.watch(cluster.informers[SERVICES], child_moved(cluster, COMPONENTS, co_owners, status=False))
-    controller.watch(cluster.pull_secrets, secret_moved)
-    controller.watch(cluster.accounts, account_came_or_went)
+    watch_surroundings(controller, cluster, neighbours)

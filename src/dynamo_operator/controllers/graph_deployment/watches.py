@@ -11,6 +11,7 @@ from dynamo_operator.controllers.graph_deployment.making import KEPT, PRUNED, WO
 from dynamo_operator.controllers.resources import GRAPHS, POD_CLIQUE_SETS, POD_CLIQUES, QUEUES, SCALING_GROUPS, SERVICES
 from dynamo_operator.controllers.sources import tree_of
 from dynamo_operator.controllers.ssh_keys import graphs_of_key
+from dynamo_operator.controllers.surroundings import watch_surroundings
 from dynamo_operator.controllers.wakeups import child_moved, intent_moved
 from dynamo_operator.domain.labels import (
     DISCOVERY_BACKEND,
@@ -20,7 +21,7 @@ from dynamo_operator.domain.labels import (
     GRAPH_NAME,
     KAI_QUEUE,
 )
-from dynamo_operator.domain.pathway import queue_of
+from dynamo_operator.domain.pathway import Pathway, pathway_of, queue_of
 from dynamo_operator.domain.trees import trees_at
 from dynamo_operator.runtime.controller import Controller
 from dynamo_operator.runtime.informer import Change
@@ -53,18 +54,9 @@ def watch_graphs(controller: Controller, cluster: Cluster) -> None:
     for resource in (POD_CLIQUES, SCALING_GROUPS):
         controller.watch(cluster.informers[resource], clique_moved)
     controller.watch(cluster.informers[QUEUES], partial(graphs_of_queue, cluster))
-
-    def claim_came_or_went(change: Change[Metadata]) -> Iterable[Key]:
-        if change.old is not None and change.new is not None:
-            return ()
-        return tuple(
-            body.metadata.key
-            for body in cluster.informers[GRAPHS].by("namespace", change.key.namespace)
-            if _names_claim(body, change.key.name)
-        )
-
-    controller.watch(cluster.claims, claim_came_or_went)
+    controller.watch(cluster.claims, partial(graphs_of_claim, cluster))
     controller.watch(cluster.ssh_secrets, partial(graphs_of_key, cluster))
+    watch_surroundings(controller, cluster, partial(graphs_with_pods, cluster))
 
 
 def clique_moved(change: Change[Body]) -> Iterable[Key]:
@@ -90,6 +82,26 @@ def graphs_of_queue(cluster: Cluster, change: Change[Body]) -> Iterable[Key]:
         body.metadata.key
         for body in cluster.informers[GRAPHS].values()
         if queue_of(body.metadata.annotations) == change.key.name
+    )
+
+
+def graphs_of_claim(cluster: Cluster, change: Change[Metadata]) -> Iterable[Key]:
+    """Mapper: the graphs whose claim came or went."""
+    if change.old is not None and change.new is not None:
+        return ()
+    return tuple(
+        body.metadata.key
+        for body in cluster.informers[GRAPHS].by("namespace", change.key.namespace)
+        if _names_claim(body, change.key.name)
+    )
+
+
+def graphs_with_pods(cluster: Cluster, namespace: str) -> Iterable[Key]:
+    """The graphs of a namespace that shape pods themselves; component deployments do it on the other pathway."""
+    return tuple(
+        body.metadata.key
+        for body in cluster.informers[GRAPHS].by("namespace", namespace)
+        if pathway_of(body.metadata.annotations, cluster.site) is Pathway.CLIQUES
     )
 
 
