@@ -22,7 +22,7 @@ from dynamo_operator.runtime.resource import Key, Resource
 # Seconds that counters must stand still before they are written: more while many statuses wait, when each costs more.
 REST: Final = 1.5
 REST_EACH: Final = 0.05
-LONGEST_REST: Final = 5.0
+LONGEST_REST: Final = 10.0
 # Seconds after which counters are written although they still move.
 PATIENCE: Final = 30.0
 # Seconds that a status lets writes of children go first.
