@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dynamo_operator.controllers.cluster import Cluster, Parent
+from dynamo_operator.controllers.cluster import FIELD_MANAGER, Cluster
 from dynamo_operator.controllers.graph_deployment_scaling_adapter.load import World, load_world
 from dynamo_operator.controllers.resources import GRAPHS
 from dynamo_operator.controllers.sources import tree_of
 from dynamo_operator.runtime.controller import DONE, Result
 from dynamo_operator.runtime.errors import ApiError
 from dynamo_operator.runtime.resource import Key
+from dynamo_operator.runtime.views import Body
 from dynamo_operator.status.graph_deployment_scaling_adapter import status_of_adapter
 
 
@@ -48,15 +49,18 @@ class AdapterReconciler:
             missing = f"service {world.service_name} not found in DynamoGraphDeployment {world.graph_name}"
         self._cluster.event(world.parent, "Warning", "TargetNotFound", missing)
 
-    async def _scale(self, world: World, graph: Any, current: int, wanted: int) -> None:
-        # Only the one field: whatever else the user changes meanwhile is not touched.
-        patch = {"spec": {"services": {world.service_name: {"replicas": wanted}}}}
+    async def _scale(self, world: World, graph: Body, current: int, wanted: int) -> None:
+        # Only the one field: whatever else the user changes meanwhile is not touched. Unlike a merge patch this is
+        # refused when the service has just been taken out of the graph, instead of bringing back a stump of it.
+        patch = {"op": "add", "path": f"/spec/services/{_escaped(world.service_name)}/replicas", "value": wanted}
+        client, key = self._cluster.client, graph.metadata.key
         try:
-            await self._cluster.patch(Parent(GRAPHS, graph.metadata), patch)
+            answer = await client.json_patch(GRAPHS, key, [patch], field_manager=FIELD_MANAGER)
         except ApiError as error:
             text = f"Failed to update DGD {world.graph_name}: {error}"
             self._cluster.event(world.parent, "Warning", "UpdateFailed", text)
             raise
+        self._cluster.informers[GRAPHS].observe(answer)
         text = f"Scaled service {world.service_name} from {current} to {wanted} replicas"
         self._cluster.event(world.parent, "Normal", "Scaled", text)
 
@@ -68,6 +72,11 @@ class AdapterReconciler:
             scaled_at=self._cluster.now() if scaled else None,
         )
         await self._cluster.write_status(world.parent, world.status, status)
+
+
+def _escaped(name: str) -> str:
+    """A member's name as a JSON pointer spells it (RFC 6901)."""
+    return name.replace("~", "~0").replace("/", "~1")
 
 
 def _replicas(service: Mapping[str, Any]) -> int:
