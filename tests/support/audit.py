@@ -31,13 +31,13 @@ class Request:
 
 
 class AuditLog:
-    """The requests of the user `operator`, from the log's present end on; of one namespace where it is given."""
+    """The requests of the user `operator`, from the log's present end on; of the namespaces where any are given."""
 
-    def __init__(self, plane: ControlPlane, namespace: str = "") -> None:
+    def __init__(self, plane: ControlPlane, *namespaces: str) -> None:
         if plane.audit_log is None:
             pytest.skip("the cluster is not ours: it has no audit log to count requests in")
         self._log: Path = plane.audit_log
-        self._namespace = namespace
+        self._paths = [f"/namespaces/{namespace}/" for namespace in namespaces]
         self.forget()
 
     def forget(self) -> None:
@@ -73,5 +73,5 @@ class AuditLog:
             event["user"]["username"] == "operator"
             and event["verb"] != "watch"
             and "/leases" not in uri
-            and (not self._namespace or f"/namespaces/{self._namespace}/" in uri)
+            and (not self._paths or any(path in uri for path in self._paths))
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -72,7 +71,7 @@ def left_behind(bed: Bed, manifests: Iterable[dict[str, Any]]) -> None:
         owners = metadata.get("ownerReferences", [])
         metadata["ownerReferences"] = [each | {"uid": uids[(each["kind"], each["name"])]} for each in owners]
         if manifest["kind"] == "Service":
-            metadata["labels"] = {**metadata["labels"], SUPERFLUOUS: "yes"}
+            metadata["labels"] = {**metadata.get("labels", {}), SUPERFLUOUS: "yes"}
         stored = bed.create({**manifest, "metadata": metadata}, manager=FORMER)
         uids[(manifest["kind"], metadata["name"])] = stored["metadata"]["uid"]
         if "status" in manifest:
@@ -134,13 +133,3 @@ def _owners_first(manifests: Iterable[dict[str, Any]]) -> Manifests:
 def _current(status: dict[str, Any]) -> dict[str, Any]:
     text = json.dumps(status).replace('"current"', "1").replace('"old"', "1")
     return json.loads(text)
-
-
-def cases(*names: str) -> list[str]:
-    """Those of the recorded cases that are there."""
-    return [name for name in names if (RECORDED / f"{name}.yaml").exists()]
-
-
-def folder_of(name: str) -> Path:
-    """Where a recording is looked for, to say so."""
-    return RECORDED / f"{name}.yaml"
