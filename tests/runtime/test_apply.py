@@ -12,6 +12,7 @@ from dynamo_operator.runtime.errors import AlreadyExists, Conflict, Forbidden, I
 from dynamo_operator.runtime.resource import Key, Resource
 from dynamo_operator.runtime.views import Body, OwnerReference
 from tests.runtime.objects import CONFIG, GRAPH, HASH, OTHER, SERVICE, Bed, service
+from tests.support.clock import settle
 
 S = Key("n", "s")
 
@@ -296,6 +297,37 @@ async def test_release_the_last_owner_the_object_goes() -> None:
     bed.exists(service(), ownerReferences=[reference(GRAPH)])
     await bed.applier.release_shared(SERVICE, S, "uid-g")
     assert (bed.api.verbs, bed.api.objects) == (["delete"], {})
+
+
+async def test_release_while_another_owner_comes_the_object_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    bed = Bed()
+    bed.exists(service(), annotations={HASH: "ssa-"}, ownerReferences=[reference(GRAPH)])
+    answer, apply = asyncio.Event(), bed.api.apply
+
+    async def slow(*args: Any, **how: Any) -> bytes:
+        await answer.wait()
+        return await apply(*args, **how)
+
+    monkeypatch.setattr(bed.api, "apply", slow)
+    coming = asyncio.create_task(bed.applier.apply_all(OTHER, [SHARED]))
+    await settle()
+    leaving = asyncio.create_task(bed.applier.release_shared(SERVICE, S, "uid-g"))
+    await settle()
+    answer.set()
+    await asyncio.gather(coming, leaving)
+    assert (bed.api.verbs, list(bed.api.objects)) == (["apply"], [S])
+
+
+async def test_owner_gone_from_a_shared_object_what_it_wanted_is_forgotten() -> None:
+    bed = Bed()
+    await bed.applier.apply_all(OTHER, [SHARED])
+    [applied] = await bed.applier.apply_all(GRAPH, [SHARED])
+    again = msgspec.json.decode(msgspec.json.encode(bed.api.objects[S]), type=Body)
+    assert (bed.applier.settled(SERVICE, again), applied.body.metadata.owner_references) == (
+        True,
+        again.metadata.owner_references,
+    )
+    assert [list(records) for records in bed.applier._records.values()] == [["uid-g"]]
 
 
 async def test_release_by_somebody_else_nothing_happens() -> None:

@@ -125,7 +125,8 @@ class Applier:
         records = self._records.get((resource, body.metadata.key))
         if not records:
             return False
-        last = next(iter(records.values()))
+        # Each owner of a shared object has a record, the newest comes last; the owners before see another object.
+        last = next(reversed(records.values()))
         return last.live is body or last.fingerprint == fingerprint(body)
 
     async def prune(
@@ -153,6 +154,11 @@ class Applier:
 
     async def release_shared(self, resource: Resource, key: Key, owner_uid: str) -> None:
         """Take one owner off a shared object, and delete the object when that was the last."""
+        # Another owner may be putting itself on the object right now.
+        async with self._lock(resource, key):
+            await self._release_alone(resource, key, owner_uid)
+
+    async def _release_alone(self, resource: Resource, key: Key, owner_uid: str) -> None:
         live = await self._live(resource, key)
         if live is None or owner_uid not in {each.uid for each in live.metadata.owner_references}:
             return
@@ -199,8 +205,12 @@ class Applier:
 
     async def _apply_one(self, stamped: Stamped, on_action: OnAction | None) -> Applied:
         # Two parents that want the same name must see each other's object, not both find none.
-        async with self._locks.setdefault((stamped.wanted.resource, stamped.key), asyncio.Lock()):
+        async with self._lock(stamped.wanted.resource, stamped.key):
             return await self._apply_alone(stamped, on_action)
+
+    def _lock(self, resource: Resource, key: Key) -> asyncio.Lock:
+        """What keeps two parents from changing one object at the same time; it lives as long as somebody uses it."""
+        return self._locks.setdefault((resource, key), asyncio.Lock())
 
     async def idle(self, seconds: float) -> None:
         """Wait until no object is being applied, for so many seconds at most."""
@@ -282,6 +292,10 @@ class Applier:
 
     def _record(self, stamped: Stamped, body: Body) -> None:
         records = self._records.setdefault((stamped.wanted.resource, stamped.key), {})
+        owners = {each.uid for each in body.metadata.owner_references}
+        for gone in records.keys() - owners:
+            del records[gone]
+        records.pop(_owner_uid(stamped), None)
         records[_owner_uid(stamped)] = _Record(stamped.hash, body, fingerprint(body))
 
     async def _adopt(self, resource: Resource, key: Key, manager: str, *, annotations: bool) -> None:
