@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry
 from structlog.testing import capture_logs
 
 from dynamo_operator.runtime.controller import DONE, Controller, Result
-from dynamo_operator.runtime.errors import Forbidden
+from dynamo_operator.runtime.errors import Invalid, Unavailable
 from dynamo_operator.runtime.informer import Informer
 from dynamo_operator.runtime.metrics import Metrics
 from dynamo_operator.runtime.owner import own_key
@@ -84,7 +84,7 @@ async def test_another_look_is_asked_for_it_comes_at_its_time() -> None:
 @pytest.mark.parametrize(
     ("error", "traceback", "panics"),
     [
-        pytest.param(Forbidden(status=403, message="no"), False, 0.0, id="the API server refuses: told in a line"),
+        pytest.param(Unavailable(status=503, message="no"), False, 0.0, id="the API server fails: told in a line"),
         pytest.param(ValueError("bug"), True, 1.0, id="a fault of ours: told with its place"),
     ],
 )
@@ -156,3 +156,20 @@ async def test_first_list_comes_with_low_priority_and_changes_with_high() -> Non
     assert (controller.queue.depth(RESYNC), controller.queue.depth(USER)) == (1, 0)
     informer.observe(b'{"metadata": {"namespace": "n", "name": "b", "resourceVersion": "2"}}')
     assert (controller.queue.depth(RESYNC), controller.queue.depth(USER)) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("error", "second_look_after"),
+    [
+        pytest.param(Unavailable(), 0.01, id="server away: tried again at once"),
+        pytest.param(Invalid(), 10.0, id="content refused: refused again a moment later, so no hurry"),
+    ],
+)
+async def test_first_retry_depends_on_who_must_act(error: Exception, second_look_after: float) -> None:
+    async with Bed(error) as bed:
+        bed.queue.add(A)
+        await settle()
+        await bed.clock.advance(second_look_after * 0.4)
+        assert bed.seen == [A]
+        await bed.clock.advance(second_look_after)
+        assert bed.seen == [A, A]

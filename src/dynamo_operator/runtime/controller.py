@@ -11,7 +11,7 @@ from uuid import uuid4
 import structlog
 from structlog.contextvars import bound_contextvars
 
-from dynamo_operator.runtime.errors import ApiError, category
+from dynamo_operator.runtime.errors import ApiError, BadRequest, Forbidden, Invalid, category
 from dynamo_operator.runtime.informer import Informer
 from dynamo_operator.runtime.metrics import ControllerMetrics
 from dynamo_operator.runtime.owner import Mapper
@@ -30,6 +30,10 @@ class Result:
 
 
 DONE: Final = Result()
+
+# What the API server refuses for its content or for our rights it refuses again a moment later.
+_REFUSED: Final = (Invalid, BadRequest, Forbidden)
+REFUSED_SECONDS: Final = 10.0
 
 Reconcile = Callable[[Key], Awaitable[Result]]
 
@@ -110,7 +114,7 @@ class Controller:
             self.queue.add_after(key, result.requeue_after)
 
     def _retry(self, key: Key, error: Exception) -> None:
-        delay = self.queue.retry(key)
+        delay = self.queue.retry(key, at_least=REFUSED_SECONDS if isinstance(error, _REFUSED) else 0.0)
         expected = isinstance(error, ApiError | TimeoutError)
         _LOG.error(
             "reconciler error",
