@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from dynamo_operator.bootstrap import Operator
+from dynamo_operator.controllers.caches import OPTIONAL
 from dynamo_operator.controllers.resources import GRAPHS
 from dynamo_operator.runtime.background import Background
 from dynamo_operator.runtime.clock import SystemClock
 from dynamo_operator.runtime.controller import Controller, Result
 from dynamo_operator.runtime.queue import WorkQueue
 from dynamo_operator.runtime.resource import Key
+from tests.support.clock import settle
 
 
 async def _hang(*_: object) -> Any:
@@ -73,3 +76,24 @@ async def test_work_in_progress(lost: bool, finished: list[str]) -> None:
     ends[lost].set()
     await running
     assert done == finished
+
+
+async def test_optional_kind_goes_its_cache_is_emptied() -> None:
+    ran, cleared = list[str](), list[str]()
+
+    async def run(plural: str) -> None:
+        ran.append(plural)
+        await _hang()
+
+    informers = {
+        kind: SimpleNamespace(run=partial(run, kind.plural), clear=partial(cleared.append, kind.plural))
+        for kind in OPTIONAL
+    }
+    whole = operator([])
+    whole.cluster.informers = cast("Any", informers)
+    whole._background = Background(lambda: None)
+    whole._follow("kai", offered=True)
+    await settle()
+    whole._follow("kai", offered=False)
+    await settle()
+    assert (ran, cleared, whole._optional) == (["queues"], ["queues"], {})

@@ -259,9 +259,11 @@ class Operator:
             task = self._optional.pop(resource, None)
             if task is not None:
                 task.cancel()
+            cache = self.cluster.informers[resource]
             if offered:
-                part = self.cluster.informers[resource].run()
-                self._optional[resource] = self._background.start(part, name=f"cache of {resource.plural}")
+                self._optional[resource] = self._background.start(cache.run(), name=f"cache of {resource.plural}")
+            else:
+                cache.clear()
 
     def _offered(self) -> list[str]:
         offered = [name for name in CAPABILITIES if self.cluster.capabilities.offers(name)]

@@ -44,6 +44,8 @@ class Watched:
         self.told: list[str] = []
         informer.subscribe(self.note)
 
+    task: asyncio.Task[None]
+
     def note(self, change: Change[Body]) -> None:
         """One word per change: +name:version, -name or name:old>new."""
         old, new = (each and each.metadata.resource_version for each in (change.old, change.new))
@@ -70,14 +72,13 @@ async def watching(
         peer.lists.extend(lists)
         peer.watches.extend(watches or [])
         watched = Watched(peer, Informer(client, THINGS, options.pop("view", Body), clock=clock, **options), clock)
-        task = asyncio.create_task(watched.informer.run()) if run else None
+        watched.task = asyncio.create_task(watched.informer.run() if run else asyncio.sleep(0))
         try:
             yield watched
         finally:
-            if task is not None:
-                task.cancel()
-                await asyncio.wait([task])
-                assert task.cancelled()
+            watched.task.cancel()
+            await asyncio.wait([watched.task])
+            assert watched.task.cancelled() or not run
 
 
 async def test_a_list_of_pages_then_events() -> None:
@@ -100,6 +101,17 @@ async def test_synced_means_the_whole_list() -> None:
         assert watched.informer.has_synced
         assert watched.versions() == {"a": "1"}
         assert watched.informer.last_contact is not None
+
+
+async def test_cleared_it_lists_anew() -> None:
+    async with watching(lists=[page([thing("a", 1)], 9), page([thing("a", 1)], 9)]) as watched:
+        await watched.until("+a:1")
+        watched.task.cancel()
+        await asyncio.wait([watched.task])
+        watched.informer.clear()
+        assert (watched.told[1:], watched.informer.has_synced) == (["-a"], False)
+        watched.task = asyncio.create_task(watched.informer.run())
+        await watched.until("+a:1", "-a", "+a:1")
 
 
 async def test_waiting_too_long_says_what_is_in_the_way() -> None:

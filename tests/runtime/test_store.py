@@ -117,6 +117,16 @@ def test_a_list_drops_what_it_does_not_show() -> None:
     assert known.upsert(obj(19, "9")) is None
 
 
+def test_a_cleared_store_takes_the_same_objects_in_again() -> None:
+    known = store()
+    known.upsert(obj(1))
+    known.remove(Key("demo", "b"), "1", version=2)
+    assert [(change.key, change.new) for change in known.clear()] == [(A, None)]
+    assert (len(known), known.by("colour", None)) == (0, [])
+    assert known.upsert(obj(1)) is not None
+    assert known.upsert(obj(1, name="b")) is not None
+
+
 def test_graves_are_bounded() -> None:
     known = store()
     for number in range(5000):

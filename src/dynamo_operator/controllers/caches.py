@@ -45,7 +45,7 @@ OPTIONAL: Final = {
     resources.SCALING_GROUPS: "grove",
     resources.QUEUES: "kai",
 }
-"""Kinds that are watched only while the cluster serves them, with the name of the offer."""
+"""Kinds that are watched while the cluster serves them, with the name of the offer; their caches are empty else."""
 
 
 def by_namespace(body: Viewed) -> Iterable[str]:

@@ -184,6 +184,13 @@ class Informer(Generic[T]):
         """Drop an object whose deletion the server accepted; its late events will not bring it back."""
         self._publish(self._store.remove(key, uid))
 
+    def clear(self) -> None:
+        """Start over: the kind is not served any more, so that nothing of it exists. Not while it runs."""
+        self._version = None
+        self._synced.clear()
+        for change in self._store.clear():
+            self._publish(change)
+
     async def run(self) -> None:
         """Keep the copy true until cancelled; errors of the server are waited out."""
         while True:

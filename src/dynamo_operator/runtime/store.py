@@ -106,6 +106,15 @@ class Store(Generic[T]):
         changes = [change for change in map(self.upsert, listed.values()) if change is not None]
         return changes + self.retain(listed, version)
 
+    def clear(self) -> list[Change[T]]:
+        """Forget everything, also what is gone; the disappearances."""
+        gone = [Change(self._resource, key, obj, None) for key, obj in self._objects.items()]
+        self._objects.clear()
+        self._graves.clear()
+        for entries in self._entries.values():
+            entries.clear()
+        return gone
+
     def _buried(self, key: Key, obj: T) -> bool:
         """Whether the object is an older state of one that is gone."""
         grave = self._graves.get(key)
