@@ -233,12 +233,10 @@ async def test_kind_without_informer_is_read_before_each_write() -> None:
 
 async def test_prune_deletes_what_the_owner_controls_and_nobody_wants() -> None:
     bed = Bed()
-    await bed.applier.apply_all(GRAPH, [Wanted(SERVICE, service(name)) for name in ("a", "b", "spare", "dying")])
+    await bed.applier.apply_all(GRAPH, [Wanted(SERVICE, service(name)) for name in ("a", "b", "dying")])
     await bed.applier.apply_all(OTHER, [Wanted(SERVICE, service("others"))])
     bed.exists(bed.api.objects[Key("n", "dying")], deletionTimestamp="2026-01-01T00:00:00Z")
-    gone = await bed.applier.prune(
-        "uid-g", [SERVICE, CONFIG], {(SERVICE, Key("n", "a"))}, protect=lambda _, body: body.metadata.name == "spare"
-    )
+    gone = await bed.applier.prune("uid-g", [SERVICE, CONFIG], {(SERVICE, Key("n", "a"))})
     assert gone == [(SERVICE, Key("n", "b"))]
     assert bed.informers[SERVICE].get(Key("n", "b")) is None
 

@@ -170,12 +170,12 @@ async def test_a_server_that_says_nothing_is_given_up_after_the_timeout(client: 
     assert len(peer.asked) == 1
 
 
-async def test_pages_follow_the_continue_token_and_name_the_version_once(client: Client, peer: Peer) -> None:
+async def test_pages_follow_the_continue_token(client: Client, peer: Peer) -> None:
     peer.lists.extend([page([thing("a", 1)], 7, token="next one"), page([thing("b", 2)], 7)])
-    pages = client.list_pages(THINGS, limit=1, label_selector="a in (b)", field_selector="x=y", resource_version="5")
+    pages = client.list_pages(THINGS, limit=1, label_selector="a in (b)", field_selector="x=y")
     assert len([body async for body in pages]) == 2
     first, second = (asked.query for asked in peer.asked)
-    assert first == {"limit": "1", "labelSelector": "a in (b)", "fieldSelector": "x=y", "resourceVersion": "5"}
+    assert first == {"limit": "1", "labelSelector": "a in (b)", "fieldSelector": "x=y"}
     assert second == {"limit": "1", "labelSelector": "a in (b)", "fieldSelector": "x=y", "continue": "next one"}
 
 
@@ -183,10 +183,9 @@ async def test_metadata_only_asks_for_partial_objects(client: Client, peer: Peer
     peer.lists.append(Answer(b"no JSON is one page"))
     peer.watches.append(Stream([END]))
     assert [body async for body in client.list_pages(THINGS, metadata_only=True)] == [b"no JSON is one page"]
-    _ = [line async for line in watch(client, metadata_only=True, namespace="demo", send_initial_events=True)]
+    _ = [line async for line in watch(client, metadata_only=True, namespace="demo")]
     assert peer.asked[0].headers["Accept"].startswith("application/json;as=PartialObjectMetadataList;")
     assert peer.asked[1].headers["Accept"].startswith("application/json;as=PartialObjectMetadata;")
-    assert peer.asked[1].query["sendInitialEvents"] == "true"
     assert peer.asked[1].path == PATH
 
 

@@ -11,7 +11,6 @@ from dynamo_operator.runtime.controller import DONE, Controller, Result
 from dynamo_operator.runtime.errors import Invalid, Unavailable
 from dynamo_operator.runtime.informer import Informer
 from dynamo_operator.runtime.metrics import Metrics
-from dynamo_operator.runtime.owner import own_key
 from dynamo_operator.runtime.queue import RESYNC, USER, WorkQueue
 from dynamo_operator.runtime.resource import Key, Resource
 from dynamo_operator.runtime.views import Metadata
@@ -152,7 +151,7 @@ async def test_first_list_comes_with_low_priority_and_changes_with_high() -> Non
     informer.observe(b'{"metadata": {"namespace": "n", "name": "a", "resourceVersion": "1"}}')
     informer._synced.set()
     controller = Controller("pod", Bed().reconcile, WorkQueue(ManualClock()))
-    controller.watch(informer, own_key)
+    controller.watch(informer, lambda change: (change.key,))
     assert (controller.queue.depth(RESYNC), controller.queue.depth(USER)) == (1, 0)
     informer.observe(b'{"metadata": {"namespace": "n", "name": "b", "resourceVersion": "2"}}')
     assert (controller.queue.depth(RESYNC), controller.queue.depth(USER)) == (1, 1)

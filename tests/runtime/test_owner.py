@@ -2,7 +2,7 @@
 
 import pytest
 
-from dynamo_operator.runtime.owner import controller_owner, controller_uid, own_key, plain_owner
+from dynamo_operator.runtime.owner import controller_owner, controller_uid, plain_owner
 from dynamo_operator.runtime.resource import Key, Resource
 from dynamo_operator.runtime.store import Change
 from dynamo_operator.runtime.views import Metadata, ObjectMeta, OwnerReference
@@ -24,7 +24,6 @@ def change(old: Metadata | None, new: Metadata | None) -> Change[Metadata]:
 @pytest.mark.parametrize(
     ("mapper", "event", "keys"),
     [
-        pytest.param(own_key, change(None, view()), [Key("n", "x")], id="any change: the object itself"),
         pytest.param(controller_owner("Graph", "nvidia.com"), change(None, view(GRAPH)), ["g"], id="it has one: that"),
         pytest.param(controller_owner("Graph", "nvidia.com"), change(view(GRAPH), None), ["g"], id="it vanished: that"),
         pytest.param(

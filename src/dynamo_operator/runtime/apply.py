@@ -38,13 +38,10 @@ from dynamo_operator.runtime.wanted import (
     without_annotations,
 )
 
-__all__ = ["Action", "Applied", "Applier", "Foreign", "OnAction", "Protect", "Wanted"]
+__all__ = ["Action", "Applied", "Applier", "Foreign", "OnAction", "Wanted"]
 
 OnAction = Callable[[Wanted, Action], None]
 """Told of every object that was created or updated, not of those left alone."""
-
-Protect = Callable[[Resource, Body], bool]
-"""Says which objects pruning must spare."""
 
 _ADOPTION_TRIES: Final = 5
 
@@ -130,12 +127,7 @@ class Applier:
         return last.live is body or last.fingerprint == fingerprint(body)
 
     async def prune(
-        self,
-        owner_uid: str,
-        resources: Sequence[Resource],
-        keep: set[tuple[Resource, Key]],
-        *,
-        protect: Protect | None = None,
+        self, owner_uid: str, resources: Sequence[Resource], keep: set[tuple[Resource, Key]]
     ) -> list[tuple[Resource, Key]]:
         """Delete what the owner controls and nobody wants any more; what was deleted.
 
@@ -145,9 +137,7 @@ class Applier:
             (resource, body)
             for resource in resources
             for body in cast("list[Body]", self._informers[resource].by(CONTROLLER_UID, owner_uid))
-            if (resource, body.metadata.key) not in keep
-            and not body.metadata.deleting
-            and not (protect is not None and protect(resource, body))
+            if (resource, body.metadata.key) not in keep and not body.metadata.deleting
         ]
         deleted = _results(await self._all_of([partial(self._delete, resource, body) for resource, body in doomed]))
         return [(resource, body.metadata.key) for (resource, body), gone in zip(doomed, deleted, strict=True) if gone]

@@ -162,7 +162,7 @@ class Client:
         """The object as the API server has it, past any cache. Raises NotFound."""
         return await self._request(_Call("GET", resource.path(key.namespace, key.name)))
 
-    async def list_pages(  # noqa: PLR0913 - the parts of a list request
+    async def list_pages(
         self,
         resource: Resource,
         *,
@@ -171,7 +171,6 @@ class Client:
         field_selector: str = "",
         limit: int = 500,
         metadata_only: bool = False,
-        resource_version: str = "",
     ) -> AsyncGenerator[bytes]:
         """The pages of a list (whole list objects), of one snapshot. ``limit`` 0 means one page.
 
@@ -181,7 +180,6 @@ class Client:
             "labelSelector": label_selector,
             "fieldSelector": field_selector,
             "limit": str(limit or ""),
-            "resourceVersion": resource_version,
         }
         accept = METADATA_LIST if metadata_only else JSON
         path = resource.path(namespace)
@@ -191,7 +189,6 @@ class Client:
             yield page
             if not query["continue"]:
                 return
-            query["resourceVersion"] = ""
 
     async def watch(  # noqa: PLR0913 - the parts of a watch request
         self,
@@ -204,7 +201,6 @@ class Client:
         label_selector: str = "",
         field_selector: str = "",
         metadata_only: bool = False,
-        send_initial_events: bool = False,
         opened: Callable[[], None] | None = None,
     ) -> AsyncGenerator[bytes]:
         """The events after that version with bookmarks, one JSON line each, until the server ends the watch.
@@ -220,8 +216,6 @@ class Client:
             "labelSelector": label_selector,
             "fieldSelector": field_selector,
         }
-        if send_initial_events:
-            query |= {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
         call = _Call(
             "GET",
             _target(resource.path(namespace), query),
@@ -257,11 +251,10 @@ class Client:
         *,
         field_manager: str,
         force: bool = True,
-        subresource: str = "",
     ) -> bytes:
         """Server-side apply: own exactly the fields in the manifest; the object as stored."""
         query = {"fieldManager": field_manager, "force": "true" if force else ""}
-        target = _target(resource.path(key.namespace, key.name, subresource), query)
+        target = _target(resource.path(key.namespace, key.name), query)
         return await self._request(_Call("PATCH", target, _encoded(manifest), APPLY_PATCH))
 
     async def merge_patch(

@@ -120,8 +120,6 @@ class Informer(Generic[T]):
         self._complaints: set[str] = set()
         self.last_error: ApiError | None = None
         """What keeps the copy from being fresh right now; None when nothing does."""
-        self.last_contact: float | None = None
-        """When the server was last heard, on the clock's monotonic scale; None before."""
 
     def get(self, key: Key) -> T | None:
         """The object of that key, or None."""
@@ -286,7 +284,6 @@ class Informer(Generic[T]):
 
     def _heard(self) -> None:
         """The server said something."""
-        self.last_contact = self._clock.monotonic()
         self.last_error = None
 
     def _hear(self, line: bytes) -> None:

@@ -1,4 +1,4 @@
-"""From a changed object to the keys of those who care: the object itself, its controller, its owners."""
+"""From a changed object to the keys of those who care: its controller, its owners."""
 
 from __future__ import annotations
 
@@ -20,11 +20,6 @@ def controller_uid(obj: Viewed) -> Iterable[str]:
     """Index function: the uid of the owner that controls the object."""
     controller = obj.metadata.controller
     return () if controller is None else (controller.uid,)
-
-
-def own_key(change: Change[Any]) -> Iterable[Key]:
-    """The key of the changed object itself."""
-    return (change.key,)
 
 
 def controller_owner(kind: str, group: str) -> Mapper:

@@ -101,8 +101,6 @@ class WorkQueue:
         self._timer: asyncio.Task[None] | None = None
         self._timer_due = 0.0
         self._takers: deque[asyncio.Future[None]] = deque()
-        self._idle = asyncio.Event()
-        self._idle.set()
         self._closed = False
 
     def __len__(self) -> int:
@@ -177,8 +175,6 @@ class WorkQueue:
         began = self._running.pop(key)
         if self.observer is not None:
             self.observer.finished(self._clock.monotonic() - began)
-        if not self._running:
-            self._idle.set()
         again = self._again.pop(key, None)
         if again is not None and not self._closed:
             self._push(key, again)
@@ -191,11 +187,6 @@ class WorkQueue:
             self._timer = None
         while self._takers:
             self._wake()
-
-    async def drain(self) -> None:
-        """Shut down and wait until nothing is worked on."""
-        self.shut_down()
-        await self._idle.wait()
 
     def _push(self, key: Key, priority: Priority) -> None:
         self._waiting[key] = (priority, self._clock.monotonic())
@@ -211,7 +202,6 @@ class WorkQueue:
                 now = self._clock.monotonic()
                 _, since = self._waiting.pop(key)
                 self._running[key] = now
-                self._idle.clear()
                 if self.observer is not None:
                     self.observer.started(now - since)
                 return key

@@ -100,12 +100,6 @@ class Store(Generic[T]):
         changes = (self.remove(key, version=version) for key in vanished)
         return [change for change in changes if change is not None]
 
-    def replace(self, objects: Iterable[T], version: int) -> list[Change[T]]:
-        """Become what a whole list of that version shows; the changes, disappearances last."""
-        listed = {obj.metadata.key: obj for obj in objects}
-        changes = [change for change in map(self.upsert, listed.values()) if change is not None]
-        return changes + self.retain(listed, version)
-
     def clear(self) -> list[Change[T]]:
         """Forget everything, also what is gone; the disappearances."""
         gone = [Change(self._resource, key, obj, None) for key, obj in self._objects.items()]
