@@ -127,25 +127,12 @@ class Cluster:
         del self._taken[(gone.resource, gone.key)]
         return (parent.meta.key,)
 
-    async def prune_children(
-        self, parent: Parent, kinds: Sequence[Resource], applied: Iterable[Applied]
-    ) -> list[tuple[Resource, Key]]:
-        """Delete children of ``parent`` of these kinds that are no longer rendered."""
-        return await self._prune(parent, kinds, {(a.wanted.resource, a.body.metadata.key) for a in applied})
-
     async def prune_others(self, parent: Parent, kinds: Sequence[Resource], children: Iterable[Child]) -> None:
         """Delete what ``parent`` has of these kinds besides these children, whether they could be made or not."""
         wanted = [_wanted(child) for child in children]
-        await self._prune(parent, kinds, {(each.resource, each.key) for each in wanted})
-
-    async def _prune(
-        self, parent: Parent, kinds: Sequence[Resource], keep: set[tuple[Resource, Key]]
-    ) -> list[tuple[Resource, Key]]:
-        served = [kind for kind in kinds if kind in self.informers]
-        gone = await self.applier.prune(parent.meta.uid, served, keep=keep)
-        for resource, key in gone:
+        keep = {(each.resource, each.key) for each in wanted}
+        for resource, key in await self.applier.prune(parent.meta.uid, kinds, keep=keep):
             self.event(parent, "Normal", f"Delete{resource.kind}", f"Deleted {resource.kind} {key.name}")
-        return gone
 
     def _say_applied(self, parent: Parent, child: Wanted, action: str) -> None:
         name = child.manifest["metadata"]["name"]
@@ -156,10 +143,9 @@ class Cluster:
             # A component tells itself what it changes.
             self.event(parent, "Normal", f"Update{kind}", f"Updated {kind} {name}")
 
-    async def write_status(self, parent: Parent, current: Any, wanted: Any) -> bool:
-        """Write the difference between two statuses; False when there is none."""
-        written = await self.applier.write_status(parent.resource, parent.meta.key, current, wanted=wanted)
-        return written is not None
+    async def write_status(self, parent: Parent, current: Any, wanted: Any) -> None:
+        """Write the difference between two statuses, if there is one."""
+        await self.applier.write_status(parent.resource, parent.meta.key, current, wanted=wanted)
 
     async def patch(self, parent: Parent, patch: dict[str, Any]) -> None:
         """JSON merge patch on one of our own objects; the caches see the answer at once."""

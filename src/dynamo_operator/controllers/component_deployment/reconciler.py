@@ -88,7 +88,7 @@ class ComponentReconciler:
             await self._apply(world, problem.made)
             raise
         applied = await self._apply(world, children)
-        await self._cluster.prune_children(world.parent, PRUNED, applied)
+        await self._cluster.prune_others(world.parent, PRUNED, children)
         await release_shared_services(self._cluster, world.parent, applied)
         return self._status(world, component, applied)
 

@@ -29,7 +29,7 @@ def watch_components(controller: Controller, cluster: Cluster) -> None:
     controller.watch(cluster.informers[COMPONENTS], moved)
     owner = controller_owner(COMPONENTS.kind, COMPONENTS.group)
     for resource in PRUNED:
-        if resource is not SERVICES and resource in cluster.informers:
+        if resource is not SERVICES:
             controller.watch(
                 cluster.informers[resource],
                 child_moved(cluster, COMPONENTS, owner, status=resource in WORKLOADS),
