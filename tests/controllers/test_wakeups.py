@@ -55,3 +55,10 @@ def test_name_of_a_child_is_taken_until_it_is_free(
     mapper = child_moved(cluster, waiting, plain_owner(waiting.kind, waiting.group), status=False)
     assert list(mapper(change)) == woken
     assert list(mapper(change)) == []
+
+
+def test_who_is_gone_waits_for_no_name(cluster: Cluster) -> None:
+    mapper = child_moved(cluster, COMPONENTS, plain_owner(COMPONENTS.kind, COMPONENTS.group), status=False)
+    cluster.forget(GRAPHS, COMPONENT.meta.key)
+    cluster.forget(COMPONENTS, COMPONENT.meta.key)
+    assert list(mapper(Change(SERVICES, TAKEN, THEIRS, None))) == []

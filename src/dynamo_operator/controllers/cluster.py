@@ -127,6 +127,12 @@ class Cluster:
         del self._taken[(gone.resource, gone.key)]
         return (parent.meta.key,)
 
+    def forget(self, kind: Resource, key: Key) -> None:
+        """The object is gone, and waits for no name any more."""
+        waiting = [place for place, parent in self._taken.items() if (parent.resource, parent.meta.key) == (kind, key)]
+        for place in waiting:
+            del self._taken[place]
+
     async def prune_others(self, parent: Parent, kinds: Sequence[Resource], children: Iterable[Child]) -> None:
         """Delete what ``parent`` has of these kinds besides these children, whether they could be made or not."""
         wanted = [_wanted(child) for child in children]

@@ -58,6 +58,7 @@ class ComponentReconciler:
         world = load_world(self._cluster, self._statuses, key)
         if world is None:
             self._statuses.forget(key)
+            self._cluster.forget(resources.COMPONENTS, key)
             self._discovery_keys.forget(key)
             return DONE
         if world.deleting:

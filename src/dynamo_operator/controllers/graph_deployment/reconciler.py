@@ -53,6 +53,7 @@ class GraphReconciler:
         world = load_world(self._cluster, self._statuses, key)
         if world is None:
             self._statuses.forget(key)
+            self._cluster.forget(resources.GRAPHS, key)
             self._cluster_roles.forget(key)
             return DONE
         await self._drop_finalizer(world)
