@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from dynamo_operator.offline.documents import parse_documents, segments
@@ -56,7 +58,8 @@ def test_segments_of_a_path() -> None:
         pytest.param("~", None, id="tilde: null"),
         pytest.param("16Gi", "16Gi", id="a quantity: text"),
         pytest.param("{2: a, true: b}", {"2": "a", "true": "b"}, id="keys: become text"),
-        pytest.param("!!set {a}", "{'a'}", id="a type that JSON lacks: becomes text"),
+        pytest.param("!!set {a}", {"a": None}, id="a set: becomes a map"),
+        pytest.param("!!binary aGk=", "hi", id="bytes: become text"),
         pytest.param("[1, [x]]", [1, ["x"]], id="lists: stay lists"),
     ],
 )
@@ -109,3 +112,33 @@ def test_an_alias_used_twice_is_fine() -> None:
 def test_a_duplicate_still_leaves_a_document_that_points_to_the_last() -> None:
     (document,), _ = parse_documents("a: 1\na: 2", "x")
     assert (document.manifest, document.line("a")) == ({"a": 2}, 2)
+
+
+LAUGHS = "a: &a [x, x, x]\n" + "".join(f"{b}: &{b} [{', '.join([f'*{a}'] * 30)}]\n" for a, b in pairwise("abcdef"))
+CHAIN = "a0: &a0 {}\n" + "".join(f"a{i}: &a{i} {{a: *a{i - 1}}}\n" for i in range(1, 200))
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        pytest.param("a: 1\nb: " + "[" * 20000, 2, "nested more than 100 levels", id="nested deep: refused"),
+        pytest.param("{a: " * 50000, 1, "nested more than 100 levels", id="nested very deep: refused"),
+        pytest.param(CHAIN, 1, "is nested more than 100 levels", id="nested deep by aliases: refused"),
+        pytest.param(LAUGHS, 1, "stands for more than 1000000 values", id="billions by aliases: refused"),
+        pytest.param("a: 1\nb: " + "9" * 5000, 2, "this is no usable int", id="a number beyond bounds: refused"),
+        pytest.param("a: 0x" + "f" * 5000, 1, "this is no usable int", id="such a number in base 16: refused"),
+        pytest.param("a: 0b_", 1, "this is no usable int", id="a number without digits: refused"),
+        pytest.param("a: !!timestamp x", 1, "this is no usable timestamp", id="a tag that does not fit: refused"),
+        pytest.param("a: 1\nb: \a", 2, "character #x0007", id="a control character: refused with its line"),
+        pytest.param("kind: List\nitems: {a: b}", 1, "must be a list", id="a List without a list: refused"),
+    ],
+)
+def test_hostile_files_are_refused(text: str, line: int, message: str) -> None:
+    documents, (flaw,) = parse_documents(text, "llm.yaml")
+    assert (documents, flaw.line, message in flaw.message) == ([], line, True)
+
+
+@pytest.mark.parametrize("version", ["", "apiVersion: nvidia.io/v1alpha1\n"])
+def test_a_kind_of_ours_is_ours_without_its_group(version: str) -> None:
+    (document,), _ = parse_documents(f"{version}kind: DynamoGraphDeployment\n", "llm.yaml")
+    assert document.ours

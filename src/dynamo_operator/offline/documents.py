@@ -9,8 +9,10 @@ from typing import cast
 
 import yaml
 
+from dynamo_operator.api.kinds import BY_NAME
 from dynamo_operator.domain.labels import API_VERSION
 from dynamo_operator.domain.manifest import Manifest
+from dynamo_operator.offline.extent import too_large
 from dynamo_operator.offline.loader import Loader, plain
 
 _GROUP = API_VERSION.partition("/")[0]
@@ -42,8 +44,8 @@ class Document:
 
     @property
     def ours(self) -> bool:
-        """True for the kinds that this operator serves."""
-        return _text(self.manifest.get("apiVersion")).partition("/")[0] == _GROUP
+        """True for the kinds that this operator serves, also where their group is missing or misspelt."""
+        return _text(self.manifest.get("apiVersion")).partition("/")[0] == _GROUP or self.kind in BY_NAME
 
     @property
     def name(self) -> str:
@@ -80,11 +82,15 @@ def parse_documents(text: str, origin: str) -> tuple[list[Document], list[Flaw]]
             if endless is not None:
                 flaws.append(Flaw(origin, endless + 1, "an alias contains itself"))
                 continue
+            if excess := too_large(node):
+                flaws.append(Flaw(origin, node.start_mark.line + 1, excess))
+                continue
             documents += _objects(origin, plain(loader, node), node, flaws)
     except yaml.MarkedYAMLError as error:
         flaws.append(_broken(origin, error))
-    except yaml.YAMLError as error:
-        flaws.append(Flaw(origin, 1, f"not valid YAML: {' '.join(str(error).split())}"))
+    except yaml.reader.ReaderError as error:
+        line = text.encode()[: error.position].count(b"\n") + 1
+        flaws.append(Flaw(origin, line, f"not valid YAML: character #x{error.character:04x} is not allowed"))
     finally:
         loader.dispose()
     return documents, flaws
@@ -99,8 +105,11 @@ def _objects(origin: str, value: object, node: yaml.Node, flaws: list[Flaw]) -> 
         return
     manifest = cast("Manifest", value)
     items: object = manifest.get("items")
-    if manifest.get("kind") != "List" or not isinstance(items, list):
+    if manifest.get("kind") != "List" or items is None:
         yield Document(origin, manifest, node)
+        return
+    if not isinstance(items, list):
+        flaws.append(Flaw(origin, node.start_mark.line + 1, "must be a list", "items"))
         return
     nodes = cast("tuple[int, yaml.SequenceNode]", _member(node, "items"))[1].value
     for item, item_node in zip(cast("list[object]", items), cast("list[yaml.Node]", nodes), strict=True):
