@@ -99,3 +99,12 @@ def test_a_source_takes_what_it_can_from_any_manifest() -> None:
     assert (source.namespace, source.name, source.graph) == ("demo", "w", "llm")
     assert (source.labels, source.spec) == ({"a": "b"}, {})
     assert source_of({"metadata": {"namespace": "own", "ownerReferences": 1}}, "demo").namespace == "own"
+
+
+def test_a_null_beside_a_service_is_not_a_graph_without_services() -> None:
+    assert found(HEAD + "spec:\n  services: {A: null, B: {componentType: worker}}\n") == []
+
+
+def test_an_endless_name_is_shortened() -> None:
+    (finding,) = found(HEAD.replace("llm", "n" * 100_000) + "spec:\n  services: {A: {}}\n")
+    assert len(finding.subject) < 100

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache
@@ -15,10 +14,9 @@ from dynamo_operator.api.crd import object_schema
 from dynamo_operator.api.defaulting import completed
 from dynamo_operator.api.kinds import BY_NAME, GROUP, VERSION
 from dynamo_operator.api.meta import QUANTITY_SCHEMA
+from dynamo_operator.api.naming import is_namespace, is_object_name
 from dynamo_operator.api.schema import Schema
 from dynamo_operator.api.v1alpha1.graph_deployment import PVC
-
-_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 
 
 class Finding(NamedTuple):
@@ -44,28 +42,48 @@ def validate_document(document: Mapping[str, Any]) -> list[Finding]:
     schema = _schema(name)
     value = completed(schema, document)
     refused = [_translated(schema, error) for error in _validator(name).iter_errors(value)]
-    return sorted({*refused, *_misnamed(value), *_walk(schema, value, "")})
+    return sorted({*refused, *_ill_described(value), *_walk(schema, value, "")})
 
 
 def _foreign(document: Mapping[str, Any]) -> list[Finding]:
     version, kind = document.get("apiVersion"), document.get("kind")
-    if kind not in BY_NAME:
+    if not isinstance(kind, str) or kind not in BY_NAME:
         return [Finding("kind", f"must be one of {', '.join(BY_NAME)}, not {_shown(kind)}{_nearest(kind, BY_NAME)}")]
     if version != f"{GROUP}/{VERSION}":
         return [Finding("apiVersion", f"must be {GROUP}/{VERSION}, not {_shown(version)}")]
     return []
 
 
-def _misnamed(document: Mapping[str, Any]) -> Iterator[Finding]:
-    """What is wrong with the object's name: Kubernetes' rule for it, which no CRD repeats."""
+def _ill_described(document: Mapping[str, Any]) -> Iterator[Finding]:
+    """What is wrong with the object's metadata: Kubernetes' rules for it, which no CRD repeats."""
     given = document.get("metadata")
     metadata: dict[str, Any] = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+    yield from _misnamed(metadata)
+    namespace = metadata.get("namespace", "default")
+    if namespace != "" and not (isinstance(namespace, str) and is_namespace(namespace)):
+        rule = "must be lower-case letters, digits and dashes, at most 63, with a letter or digit at both ends"
+        yield Finding("metadata.namespace", f"{rule}, not {_shown(namespace)}")
+    for member in ("labels", "annotations"):
+        yield from _not_texts(f"metadata.{member}", metadata.get(member, {}))
+
+
+def _not_texts(path: str, value: object) -> Iterator[Finding]:
+    """What keeps a value from being a map of texts."""
+    if not isinstance(value, dict):
+        yield Finding(path, f"must be an object, not {_shown(value)}")
+        return
+    for key, text in cast("dict[str, object]", value).items():
+        if not isinstance(text, str):
+            yield Finding(f"{path}[{key}]", _wrong_type({"types": ["string"]}, text))
+
+
+def _misnamed(metadata: Mapping[str, Any]) -> Iterator[Finding]:
     name = metadata.get("name")
     if name is None and metadata.get("generateName"):
         return
     if name is None:
         yield Finding("metadata.name", "is required")
-    elif not isinstance(name, str) or len(name) > 253 or not _NAME.fullmatch(name):
+    elif not isinstance(name, str) or not is_object_name(name):
         rule = "must be lower-case letters, digits, dashes and dots, at most 253, with a letter or digit at both ends"
         yield Finding("metadata.name", f"{rule}, not {_shown(name)}")
 

@@ -14,6 +14,7 @@ from dynamo_operator.api.v1alpha1.component import ComponentSpec
 from dynamo_operator.check.clique_names import clique_name_violations, clique_name_warnings
 from dynamo_operator.check.component import component_violation, component_warnings, node_count, picker_of
 from dynamo_operator.check.component_value import specified
+from dynamo_operator.check.object_names import object_name_violations
 from dynamo_operator.check.parsing import is_zero, parse_spec
 from dynamo_operator.domain.component import Component
 from dynamo_operator.domain.graph import Claim, Graph, Restart, Service
@@ -64,9 +65,9 @@ def graph_violations(source: Source, site: Site) -> tuple[Violation, ...]:
     except Rejected as rejected:
         return rejected.violations
     violations = _violations(parsed, pools_missing=not site.offers.inference_pools)
-    if violations or pathway_of(source.annotations, site) is not Pathway.CLIQUES:
-        return violations
-    return tuple(clique_name_violations(source.name, parsed.services))
+    if not violations and pathway_of(source.annotations, site) is Pathway.CLIQUES:
+        violations = tuple(clique_name_violations(source.name, parsed.services))
+    return violations or tuple(object_name_violations(source.name, parsed.services))
 
 
 def graph_warnings(source: Source, site: Site) -> list[str]:

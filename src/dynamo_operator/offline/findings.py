@@ -101,7 +101,8 @@ def _graph_violations(source: Source, site: Site) -> Sequence[Violation]:
         _without(source.spec, "pvcs", "restart"),
     ]
     if isinstance(services, dict):
-        parts += [{"services": {key: spec}} for key, spec in cast("dict[str, object]", services).items()]
+        given = {key: spec for key, spec in cast("dict[str, object]", services).items() if spec is not None}
+        parts += [{"services": {key: spec}} for key, spec in given.items()]
     found = [one for part in parts for one in graph_violations(replace(source, spec=part), site)]
     return list(dict.fromkeys(found))
 
@@ -121,5 +122,10 @@ def _warnings(kind: str, source: Source, site: Site) -> Sequence[str]:
 def _finding(document: Document, path: str, message: str, severity: Severity = Severity.ERROR) -> Finding:
     """A finding at the line of its field; a message without a path often starts with one."""
     place = path or (message.split(" ", 1)[0].rstrip(":") if message.startswith(("spec", "metadata")) else "")
-    subject = f"{document.kind}/{document.name}" if document.name else document.kind
+    subject = f"{document.kind or 'object'}/{_short(document.name)}" if document.name else document.kind
     return Finding(document.origin, document.line(place), subject, path or place, message, severity)
+
+
+def _short(name: str) -> str:
+    """A name, shortened where it is longer than any that Kubernetes takes."""
+    return name if len(name) <= 253 else f"{name[:57]}..."

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from dynamo_operator.check.component_deployment import check_component
 from dynamo_operator.check.graph_deployment import check_graph
+from dynamo_operator.check.object_names import object_name_violations
 from dynamo_operator.domain.component import Surroundings
 from dynamo_operator.domain.manifest import Child, Manifest
+from dynamo_operator.domain.outcome import Rejected
 from dynamo_operator.domain.pathway import Circumstances
 from dynamo_operator.domain.site import Site
 from dynamo_operator.domain.source import Source
@@ -32,7 +34,8 @@ class Rendered:
 def render_manifest(manifest: Manifest, site: Site, *, namespace: str) -> Iterator[Rendered]:
     """Everything that a graph or a component deployment leads to; other kinds lead to nothing.
 
-    ``namespace`` is used where the manifest names none. Raises Rejected and Unrenderable as the operator would.
+    ``namespace`` is used where the manifest names none. Raises Rejected and Unrenderable as the operator would,
+    and Rejected for names that no API server takes.
     """
     source = source_of(manifest, namespace)
     if manifest.get("kind") == GRAPH:
@@ -44,7 +47,10 @@ def render_manifest(manifest: Manifest, site: Site, *, namespace: str) -> Iterat
 def _render_graph(source: Source, site: Site) -> Iterator[Rendered]:
     """A graph's children, then the children of its component deployments."""
     parent = f"{GRAPH} {source.namespace}/{source.name}"
-    children = render_graph(check_graph(source, site), site, Circumstances())
+    graph = check_graph(source, site)
+    if misnamed := tuple(object_name_violations(graph.name, (service.key for service in graph.services))):
+        raise Rejected(*misnamed)
+    children = render_graph(graph, site, Circumstances())
     yield from (Rendered(parent, child) for child in children)
     for child in children:
         if child.manifest["kind"] == COMPONENT:
