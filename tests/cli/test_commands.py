@@ -119,7 +119,7 @@ def test_render_as_json_is_one_list() -> None:
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        pytest.param(["broken.yaml"], 1, "broken.yaml:1: DynamoGraphDeployment/llm: ", id="refused graph: exit 1"),
+        pytest.param(["broken.yaml"], 1, "broken.yaml:8: DynamoGraphDeployment/llm: ", id="refused graph: exit 1"),
         pytest.param(["torn.yaml"], 2, "torn.yaml:2: not valid YAML", id="broken YAML: exit 2"),
         pytest.param(["absent.yaml"], 2, "absent.yaml: no such file or directory", id="no such file: exit 2"),
         pytest.param(["binary.yaml"], 2, "binary.yaml: not text in UTF-8", id="no text: exit 2"),
@@ -208,3 +208,61 @@ def test_generate_writes_and_compares_pages(tmp_path: Path) -> None:
 def test_the_package_starts_as_a_module() -> None:
     called = subprocess.run([sys.executable, "-m", "dynamo_operator", "version"], capture_output=True, check=True)
     assert called.stdout.startswith(b"dynamo-operator ")
+
+
+@pytest.mark.parametrize("command", ["validate", "render"])
+@pytest.mark.parametrize(
+    ("words", "stdin", "said"),
+    [
+        pytest.param([""], b"", "an empty file name", id="an empty name: refused"),
+        pytest.param(["a" * 300], b"", "file name too long", id="a name too long: refused"),
+        pytest.param(["-"], b"a: \xff", "stdin: not text in UTF-8", id="no text on standard input: refused"),
+        pytest.param(["-", "-n", "No Space"], b"", "'No Space' is no namespace", id="no namespace: refused"),
+    ],
+)
+def test_what_cannot_be_used_is_said(command: str, words: list[str], stdin: bytes, said: str) -> None:
+    result = CliRunner().invoke(tree, [command, *words], input=stdin)
+    assert (result.exit_code, said in result.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("service", "said"),
+    [
+        pytest.param("extraPodSpec: {containers: 5}", "containers: must be a list", id="no pod: refused"),
+        pytest.param("envs: [{zz: 1}]", "envs[0].name: is required", id="a variable without a name: refused"),
+    ],
+)
+def test_render_refuses_what_an_api_server_would(service: str, said: str) -> None:
+    result = call("render", "-", stdin=f"{GRAPH}    Worker: {{{service}}}\n")
+    assert (result.exit_code, result.stdout, said in result.stderr) == (1, "", True)
+
+
+def test_render_refuses_names_that_no_api_server_takes() -> None:
+    result = call("render", "-", stdin=f"{GRAPH}    A_B: {{}}\n")
+    assert (result.exit_code, result.stdout, "would be called 'llm-a_b'" in result.stderr) == (1, "", True)
+
+
+def test_render_needs_a_name() -> None:
+    result = call("render", "-", stdin=GRAPH.replace("name: llm", "generateName: llm-"))
+    assert (result.exit_code, "give a name" in result.stderr) == (1, True)
+
+
+def test_names_cannot_forge_messages() -> None:
+    result = call("validate", "-", stdin=GRAPH.replace("llm", r'"a\nb\e[31m"'))
+    assert result.stdout.startswith(r"stdin:3: DynamoGraphDeployment/a\nb\x1b[31m: metadata.name: ")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(["version"], id="a full disk: exit 1 without a traceback"),
+        pytest.param(["generate", "crds", "--to", "/proc/none"], id="no such folder: exit 1 without a traceback"),
+    ],
+)
+def test_what_cannot_be_written_is_said(words: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "dynamo_operator", *words]
+        result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)  # noqa: S603 - ours
+    assert result.returncode == 1
+    assert result.stderr.startswith("dynamo-operator: ")
+    assert "Traceback" not in result.stderr

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -30,8 +32,10 @@ def _load_texts(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Name and text of every file meant."""
     for path in paths:
         if path == "-":
-            yield "stdin", sys.stdin.read()
-        elif Path(path).is_dir():
+            yield "stdin", _decoded("stdin", _load_stdin())
+        elif not path:
+            raise Unusable("an empty file name; give a file, a folder, or - for standard input")
+        elif os.path.isdir(path):  # noqa: PTH112 - Path.is_dir fails on names that are too long
             yield from ((str(one), _load(one)) for one in _files(Path(path)))
         else:
             yield path, _load(Path(path))
@@ -48,8 +52,22 @@ def _files(folder: Path) -> list[Path]:
 def _load(path: Path) -> str:
     """The text of one file."""
     try:
-        return path.read_text(encoding="utf-8")
+        return _decoded(str(path), path.read_bytes())
     except OSError as error:
         raise Unusable(f"{path}: {(error.strerror or str(error)).lower()}") from None
+
+
+def _load_stdin() -> bytes:
+    """All of standard input; none when it is closed."""
+    try:
+        return sys.stdin.buffer.read()
+    except (AttributeError, OSError):  # None, when it is closed
+        raise Unusable("stdin: is closed or cannot be read") from None
+
+
+def _decoded(origin: str, content: bytes) -> str:
+    """The text of a file, its lines ended in one way."""
+    try:
+        return io.StringIO(content.decode(), newline=None).read()
     except UnicodeDecodeError:
-        raise Unusable(f"{path}: not text in UTF-8") from None
+        raise Unusable(f"{origin}: not text in UTF-8") from None

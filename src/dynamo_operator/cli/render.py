@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 import click
 
+from dynamo_operator.api.validate import validate_document
 from dynamo_operator.cli.inputs import Unusable, load_documents
 from dynamo_operator.cli.messages import write_error, write_note
+from dynamo_operator.cli.namespace import namespace_option
 from dynamo_operator.cli.offers import parse_offers
 from dynamo_operator.cli.offline_settings import SettingsCommand, settings_of
 from dynamo_operator.cli.screen import FORMATS, write_code, write_value, yaml_text
@@ -20,7 +22,7 @@ from dynamo_operator.offline.rendering import RENDERED, Rendered, render_manifes
 
 @click.command(cls=SettingsCommand)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("-n", "--namespace", default="default", show_default=True, help="Namespace of objects that name none.")
+@namespace_option
 @click.option(
     "--cluster",
     "offers",
@@ -64,6 +66,9 @@ def _render_all(documents: Sequence[Document], site: Site, namespace: str) -> tu
         if not document.ours or document.kind not in RENDERED:
             write_note(f"{document.origin}:{document.line('')}: {_label(document)}: nothing to render, passed over")
             continue
+        if not _accepted(document):
+            refused = True
+            continue
         try:
             rendered += render_manifest(document.manifest, site, namespace=namespace)
         except (Rejected, Unrenderable) as refusal:
@@ -71,6 +76,20 @@ def _render_all(documents: Sequence[Document], site: Site, namespace: str) -> tu
             for message in str(refusal).splitlines():
                 write_error(f"{document.origin}:{document.line('')}: {_label(document)}: {message}")
     return rendered, refused
+
+
+def _accepted(document: Document) -> bool:
+    """True when an API server would take the object; what is against it, and what it would drop, is said."""
+    findings = validate_document(document.manifest)
+    for one in findings:
+        write = write_note if one.dropped else write_error
+        write(f"{document.origin}:{document.line(one.path)}: {_label(document)}: {one}")
+    if not findings and not document.name:
+        write_error(
+            f"{document.origin}:{document.line('metadata')}: {_label(document)}: metadata.name: nothing can be "
+            "rendered from generateName; give a name"
+        )
+    return bool(document.name) and all(one.dropped for one in findings)
 
 
 def _write(rendered: Sequence[Rendered], form: str) -> None:

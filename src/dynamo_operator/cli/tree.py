@@ -7,6 +7,8 @@ from typing import Final
 
 import click
 
+from dynamo_operator.cli.messages import write_error
+
 COMMANDS: Final = ("run", "render", "validate", "generate", "version")
 """Every command; each lives in the module of its name beside this one."""
 
@@ -35,5 +37,9 @@ def tree() -> None:
 
 
 def main() -> None:
-    """Run the command that the words of the command line name."""
-    tree(prog_name="dynamo-operator")
+    """Run the command that the words of the command line name; what cannot be written ends it with exit code 1."""
+    try:
+        tree(prog_name="dynamo-operator")
+    except OSError as error:
+        write_error(f"dynamo-operator: {error.filename or 'cannot write'}: {(error.strerror or str(error)).lower()}")
+        raise SystemExit(1) from None

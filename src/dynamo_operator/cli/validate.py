@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import click
+from rich.markup import escape
 
 from dynamo_operator.cli.inputs import Unusable, load_documents
-from dynamo_operator.cli.messages import write_error, write_note
+from dynamo_operator.cli.messages import printable, write_error, write_note
+from dynamo_operator.cli.namespace import namespace_option
 from dynamo_operator.cli.offers import parse_offers
 from dynamo_operator.cli.offline_settings import SettingsCommand, settings_of
 from dynamo_operator.cli.screen import FORMATS, on_terminal, write_table, write_value
@@ -21,7 +23,7 @@ _COLOURS = {Severity.ERROR: "[red]error[/]", Severity.WARNING: "[yellow]warning[
 
 @click.command(cls=SettingsCommand)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("-n", "--namespace", default="default", show_default=True, help="Namespace of objects that name none.")
+@namespace_option
 @click.option(
     "--cluster",
     "offers",
@@ -60,10 +62,9 @@ def _write(findings: Sequence[Finding], form: str | None) -> None:
         write_value([_record(one) for one in findings], form)
     elif not on_terminal():
         for one in findings:
-            click.echo(_line(one))
+            click.echo(printable(_line(one)))
     elif findings:
-        rows = [(_COLOURS[one.severity], f"{one.origin}:{one.line}", one.subject, _plain(one.text)) for one in findings]
-        write_table(("", "where", "object", "what"), rows)
+        write_table(("", "where", "object", "what"), map(_row, findings))
 
 
 def _line(one: Finding) -> str:
@@ -85,9 +86,14 @@ def _record(one: Finding) -> dict[str, Any]:
     }
 
 
+def _row(one: Finding) -> tuple[str, str, str, str]:
+    """A finding as a row of the table."""
+    return (_COLOURS[one.severity], _plain(f"{one.origin}:{one.line}"), _plain(one.subject), _plain(one.text))
+
+
 def _plain(text: str) -> str:
     """Text in which brackets are brackets, not markup."""
-    return text.replace("[", r"\[")
+    return escape(printable(text))
 
 
 def _summarise(documents: Sequence[Document], findings: Sequence[Finding]) -> None:
@@ -97,4 +103,6 @@ def _summarise(documents: Sequence[Document], findings: Sequence[Finding]) -> No
             write_note(f"{document.origin}:{document.line('')}: {document.kind or 'object without kind'}: passed over")
     checked = sum(document.ours for document in documents)
     errors = sum(one.severity is Severity.ERROR for one in findings)
-    write_note(f"{checked} objects checked, {errors} errors, {len(findings) - errors} warnings")
+    counts = ((checked, "object"), (errors, "error"), (len(findings) - errors, "warning"))
+    objects, *rest = (f"{count} {word}{'' if count == 1 else 's'}" for count, word in counts)
+    write_note(", ".join((f"{objects} checked", *rest)))
