@@ -184,15 +184,20 @@ async def test_former_operator_made_it_unwanted_fields_go_and_no_rollout_starts(
     operator.informers[DEPLOYMENT].observe(answer)
     [applied] = await operator.apply(owner, Wanted(DEPLOYMENT, bed.deployment()))
     after = await operator.read(DEPLOYMENT, "d")
-    # The generation of a Deployment counts changes of annotations too, so that the spec itself has to be compared.
-    assert (applied.action, after["spec"]) == ("updated", msgspec.json.decode(answer)["spec"])
+    before = msgspec.json.decode(answer)
+    assert (applied.action, after["spec"]) == ("updated", before["spec"])
     assert after["metadata"]["labels"] == {"app": "d"}
-    assert "nvidia.com/last-applied-generation" not in after["metadata"]["annotations"]
-    assert "manager" not in {each["manager"] for each in after["metadata"]["managedFields"]}
+    # The generation of a Deployment counts changes of annotations, so those of the former operator stay.
+    assert after["metadata"]["generation"] == before["metadata"]["generation"]
+    assert after["metadata"]["annotations"] == theirs["metadata"]["annotations"]
     fewer = bed.deployment()
     del fewer["spec"]["template"]["spec"]["volumes"], fewer["spec"]["template"]["spec"]["containers"][0]["volumeMounts"]
     await operator.apply(owner, Wanted(DEPLOYMENT, fewer))
-    assert "volumes" not in (await operator.read(DEPLOYMENT, "d"))["spec"]["template"]["spec"]
+    changed = await operator.read(DEPLOYMENT, "d")
+    assert "volumes" not in changed["spec"]["template"]["spec"]
+    # With the first change of ours nothing of the former operator is left.
+    assert "nvidia.com/last-applied-generation" not in changed["metadata"]["annotations"]
+    assert "manager" not in {each["manager"] for each in changed["metadata"]["managedFields"]}
 
 
 @pytest.mark.parametrize("seen", [True, False])
