@@ -161,6 +161,7 @@ EXEC = {"command": "x", "apiVersion": "client.authentication.k8s.io/v1"}
 
 BROKEN = [
     pytest.param("{", "cannot read kubeconfig", id="no YAML"),
+    pytest.param(f"a: {'9' * 5000}", "cannot read kubeconfig", id="a number beyond all bounds"),
     pytest.param("- a", "cannot read kubeconfig", id="a list"),
     pytest.param("", "has no current-context", id="empty file"),
     pytest.param({"current-context": "y"}, "no context 'y': it has none", id="unknown context"),

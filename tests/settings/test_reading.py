@@ -9,6 +9,7 @@ import pytest
 from dynamo_operator.domain.site import Offers
 from dynamo_operator.settings import Logging, Settings, SettingsError, parse_settings, settings_warnings
 from dynamo_operator.settings.duration import parse_duration
+from dynamo_operator.settings.file import parse_file
 from dynamo_operator.settings.reading import load_text
 from dynamo_operator.settings.reference import flag_help, settings_markdown
 from dynamo_operator.settings.values import TABLE
@@ -120,6 +121,12 @@ def restricted(*words: str) -> list[str]:
             ],
             id="several: all are said",
         ),
+        pytest.param(
+            ["--restrictedNamespace=No_Name"],
+            ['--restrictedNamespace: "No_Name" is no name'],
+            id="no namespace: refused",
+        ),
+        pytest.param([ROLE, "--workers=99999"], ["--workers must be at most 10000"], id="endless workers: refused"),
         pytest.param([ROLE, "--model-express-url=http://[::1"], ["--model-express-url"], id="broken URL: refused"),
         pytest.param(
             [ROLE, "--mpi-run-ssh-secret-name=a"], ["--mpi-run-ssh-secret-name and"], id="half an MPI secret: refused"
@@ -224,3 +231,17 @@ def test_the_reference_page_is_what_the_table_makes() -> None:
 def test_help_lists_every_flag() -> None:
     spelled = " ".join(spelling for spelling, _ in flag_help())
     assert all(f"--{name}" in spelled for row in TABLE for name in row.names)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        pytest.param(f"workers: {'9' * 5000}", "f: not valid YAML: a number has too many digits", id="long: refused"),
+        pytest.param(f"operatorVersion: 0x{'f' * 5000}", "f: operatorVersion: must be text", id="base 16: refused"),
+        pytest.param("workers: " + "[" * 5000, "f: not valid YAML", id="nested deep: refused"),
+    ],
+)
+def test_a_hostile_file_is_refused(text: str, said: str) -> None:
+    _, (problem,) = parse_file(text, "f")
+    assert problem.startswith(said)
+    assert len(problem) < 200

@@ -198,7 +198,7 @@ def _load_file(path: Path) -> _File:
     try:
         tree = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
         return msgspec.convert(tree or {}, _File)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, msgspec.MsgspecError) as error:
+    except (OSError, ValueError, RecursionError, yaml.YAMLError, msgspec.MsgspecError) as error:
         raise ConfigError(f"cannot read kubeconfig {path}: {error}") from error
 
 

@@ -21,6 +21,8 @@ def parse_file(text: str, origin: str) -> tuple[dict[str, Any], list[str]]:
         document: object = yaml.safe_load(text)
     except yaml.YAMLError as error:
         return {}, [f"{origin}: not valid YAML: {' '.join(str(error).split())}"]
+    except (ValueError, RecursionError):
+        return {}, [f"{origin}: not valid YAML: a number has too many digits, or the file is nested too deep"]
     if document is None:
         return {}, []
     if not isinstance(document, dict):
@@ -51,12 +53,19 @@ def _read_value(row: Row, value: object, values: dict[str, Any], problems: list[
         return
     wanted = bool if row.boolean else int if isinstance(row.default, int) else str
     if type(value) is not wanted:
-        problems.append(f"{row.path}: must be {_ARTICLES[wanted]}, not {value!r}")
+        problems.append(f"{row.path}: must be {_ARTICLES[wanted]}, not {_shown(value)}")
         return
     try:
         values[row.attribute] = value if row.boolean else row.parse(str(value))
     except ValueError as error:
         problems.append(f"{row.path}: {error}")
+
+
+def _shown(value: object) -> str:
+    """A value in a message, shortened."""
+    text = hex(value) if type(value) is int else repr(value)  # a decimal number has a largest length in Python
+    text = text if type(value) is not int or len(text) > 60 else str(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 _ARTICLES: Mapping[type, str] = {bool: "true or false", int: "a whole number", str: "text in quotes"}

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
+from dynamo_operator.api.naming import is_namespace
 from dynamo_operator.settings.duration import Duration
 from dynamo_operator.settings.values import DISCOVERY_BACKENDS, Settings
 
 _SECOND = Duration(1_000_000_000)
 _OFF = "0"
+_MOST_WORKERS = 10_000
 
 
 def check_settings(settings: Settings) -> list[str]:
     """Everything that keeps the operator from starting; empty when nothing does."""
     return [
         *_scope(settings),
+        *_capacity(settings),
         *_workloads(settings),
         *_election(settings),
         *_listeners(settings),
@@ -37,6 +40,8 @@ def _scope(settings: Settings) -> Iterator[str]:
         if not settings.planner_cluster_role:
             yield "--planner-cluster-role-name is required unless --restrictedNamespace is given"
         return
+    if not is_namespace(settings.restricted_namespace):
+        yield f'--restrictedNamespace: "{settings.restricted_namespace}" is no name that a namespace can have'
     duration, interval = settings.scope_lease_duration, settings.scope_lease_interval
     if duration < _SECOND:
         yield f"--namespace-scope-lease-duration must be at least 1s, not {duration}"
@@ -47,6 +52,12 @@ def _scope(settings: Settings) -> Iterator[str]:
             f"--namespace-scope-lease-renew-interval ({interval}) must be less than "
             f"--namespace-scope-lease-duration ({duration})"
         )
+
+
+def _capacity(settings: Settings) -> Iterator[str]:
+    """Rules of how much is done at once."""
+    if settings.workers > _MOST_WORKERS:
+        yield f"--workers must be at most {_MOST_WORKERS}"
 
 
 def _workloads(settings: Settings) -> Iterator[str]:
