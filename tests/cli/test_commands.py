@@ -189,6 +189,13 @@ def test_a_terminal_gets_a_table_and_colours(monkeypatch: pytest.MonkeyPatch) ->
     assert "\x1b[" in call("render", "graph.yaml").stdout
 
 
+@pytest.mark.usefixtures("folder")
+def test_a_narrow_terminal_gets_whole_paths(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"FORCE_COLOR": "1", "TERM": "xterm-256color", "COLUMNS": "60"}.items():
+        monkeypatch.setenv(name, value)
+    assert "\u2026" not in call("validate", "broken.yaml").stdout
+
+
 def test_generate_writes_definitions(tmp_path: Path) -> None:
     assert call("generate", "crds").stdout.count("\nkind: CustomResourceDefinition") == 6
     assert call("generate", "crds", "--to", str(tmp_path)).exit_code == 0

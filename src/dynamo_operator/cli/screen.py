@@ -55,7 +55,9 @@ def write_code(text: str, form: str) -> None:
 
 def write_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Write a table to a terminal; it is as wide as the terminal lets it be."""
-    table = Table(*columns, box=None, pad_edge=False, header_style="bold")
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(column, overflow="fold")  # a field path is of no use without its end
     for row in rows:
         table.add_row(*row)
     Console().print(table)
