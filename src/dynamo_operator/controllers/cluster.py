@@ -101,9 +101,14 @@ class Cluster:
         """Record an event on ``parent``; never blocks."""
         self.recorder_of(parent.resource).record((parent.resource, parent.meta), kind, reason, message)
 
-    async def apply_children(self, parent: Parent, children: Iterable[Child]) -> list[Applied]:
-        """Make the children as rendered; ChildError names the first that could not be made."""
-        wanted = [_wanted(child) for child in children]
+    async def apply_children(
+        self, parent: Parent, children: Iterable[Child], *, renewed: bool = False
+    ) -> list[Applied]:
+        """Make the children as rendered; ChildError names the first that could not be made.
+
+        ``renewed``: the parent's spec changed since it was last carried out.
+        """
+        wanted = [_wanted(child, renewed=renewed) for child in children]
 
         def said(child: Wanted, action: str) -> None:
             self._say_applied(parent, child, action)
@@ -160,7 +165,7 @@ class Cluster:
         self.informers[parent.resource].observe(body)
 
 
-def _wanted(child: Child) -> Wanted:
+def _wanted(child: Child, *, renewed: bool = False) -> Wanted:
     return Wanted(
         resource=resources.resource_of(child.manifest),
         manifest=child.manifest,
@@ -168,4 +173,5 @@ def _wanted(child: Child) -> Wanted:
         owned=child.owned,
         shared=child.shared,
         recreate=child.recreate,
+        renewed=renewed,
     )

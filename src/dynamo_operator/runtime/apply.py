@@ -31,6 +31,7 @@ from dynamo_operator.runtime.wanted import (
     Stamped,
     Wanted,
     check_not_foreign,
+    counts_annotations,
     fingerprint,
     of_another_operator,
     satisfies,
@@ -249,12 +250,12 @@ class Applier:
     async def _take_over(self, stamped: Stamped, live: Body) -> Body:
         """Make an object of a former operator ours.
 
-        One that is as wanted keeps its annotations, the former hash among them: they do no harm, and changing them
-        would change a Deployment's generation.
+        A Deployment that is as wanted keeps its annotations, the former hash among them: they do no harm, and to
+        change them is to change its generation. So they stay until something else of it changes.
         """
         resource, manager = stamped.wanted.resource, self._manager(stamped)
         quiet = without_annotations(stamped)
-        if not satisfies(live, quiet):
+        if not counts_annotations(resource) or not satisfies(live, quiet) or self._changed_since(stamped, live):
             await self._adopt(resource, stamped.key, manager, annotations=True)
             return await self._replace(stamped, live)
         if live.metadata.applied_by(manager):
@@ -262,6 +263,13 @@ class Applier:
             return live
         await self._adopt(resource, stamped.key, manager, annotations=False)
         return await self._send(quiet, force=True)
+
+    def _changed_since(self, stamped: Stamped, live: Body) -> bool:
+        """Whether something else is wanted than when we took the object over; what went away shows nowhere else."""
+        record = self._record_of(stamped)
+        if record is not None:
+            return record.hash != stamped.hash
+        return stamped.wanted.renewed and live.metadata.applied_by(self._manager(stamped))
 
     async def _replace(self, stamped: Stamped, live: Body) -> Body:
         try:

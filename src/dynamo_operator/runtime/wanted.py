@@ -30,6 +30,9 @@ _COMPARED: Final = {
 _OURS: Final = "ssa-"
 """How the hashes of this library begin; another operator's hashes under the same annotation do not."""
 
+_COUNTS_ANNOTATIONS: Final = frozenset({("apps", "Deployment")})
+"""Group and kind of objects whose generation moves with their annotations."""
+
 _UNCOMPARED: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
 
 
@@ -40,6 +43,7 @@ class Wanted:
     ``create_only``: made when missing, never touched afterwards. ``owned``: the parent becomes its controller.
     ``shared``: the parent becomes one of several plain owners, all of which want the same manifest.
     ``recreate``: when the API server refuses to change an immutable field, it is deleted and made anew.
+    ``renewed``: the parent's spec changed since it was last carried out.
     """
 
     resource: Resource
@@ -48,6 +52,7 @@ class Wanted:
     owned: bool = True
     shared: bool = False
     recreate: bool = False
+    renewed: bool = False
 
     @property
     def key(self) -> Key:
@@ -104,6 +109,11 @@ def without_annotations(stamped: Stamped) -> Stamped:
     """The same object without a word on annotations."""
     metadata = {name: value for name, value in stamped.manifest["metadata"].items() if name != "annotations"}
     return replace(stamped, manifest={**stamped.manifest, "metadata": metadata})
+
+
+def counts_annotations(resource: Resource) -> bool:
+    """Whether to change an annotation of such an object is to change its generation."""
+    return (resource.group, resource.kind) in _COUNTS_ANNOTATIONS
 
 
 def of_another_operator(body: Body, hash_annotation: str) -> bool:

@@ -33,6 +33,11 @@ class World:
         """The component deployment has a deletion timestamp."""
         return self.parent.meta.deleting
 
+    @property
+    def renewed(self) -> bool:
+        """The spec changed since it was last carried out."""
+        return self.stored.get("observedGeneration") != self.parent.meta.generation
+
 
 def load_world(cluster: Cluster, statuses: StatusWriter, key: Key) -> World | None:
     """The component deployment and its surroundings from the caches; None when there is none."""

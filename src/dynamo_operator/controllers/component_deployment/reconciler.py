@@ -97,7 +97,7 @@ class ComponentReconciler:
         """Make the children stage by stage: what the API server refuses keeps all later stages from being made."""
         applied: list[Applied] = []
         for _, stage in groupby(children, _stage):
-            applied += await self._cluster.apply_children(world.parent, list(stage))
+            applied += await self._cluster.apply_children(world.parent, list(stage), renewed=world.renewed)
         return applied
 
     def _status(self, world: World, component: Component, applied: Sequence[Applied]) -> Mapping[str, Any]:
