@@ -244,6 +244,12 @@ def test_render_refuses_what_an_api_server_would(service: str, said: str) -> Non
     assert (result.exit_code, result.stdout, said in result.stderr) == (1, "", True)
 
 
+def test_what_is_rendered_is_valid_without_a_warning() -> None:
+    rendered = call("render", "-", stdin=f"{GRAPH}    Worker: {{componentType: worker}}\n").stdout
+    result = call("validate", "-", "--strict", stdin=rendered)
+    assert (result.exit_code, result.stdout) == (0, "")
+
+
 def test_render_refuses_names_that_no_api_server_takes() -> None:
     result = call("render", "-", stdin=f"{GRAPH}    A_B: {{}}\n")
     assert (result.exit_code, result.stdout, "would be called 'llm-a_b'" in result.stderr) == (1, "", True)

@@ -12,6 +12,7 @@ from typing import Any, cast
 from dynamo_operator.api.validate import validate_document
 from dynamo_operator.check.component_deployment import component_deployment_violations, component_deployment_warnings
 from dynamo_operator.check.graph_deployment import graph_violations, graph_warnings
+from dynamo_operator.domain.labels import GRAPH_NAME
 from dynamo_operator.domain.manifest import Manifest, Tree
 from dynamo_operator.domain.outcome import Violation
 from dynamo_operator.domain.site import Site
@@ -116,7 +117,10 @@ def _warnings(kind: str, source: Source, site: Site) -> Sequence[str]:
     """What a valid object says in vain."""
     if kind == GRAPH:
         return graph_warnings(source, site)
-    return component_deployment_warnings(source) if kind == COMPONENT else []
+    if kind != COMPONENT:
+        return []
+    # A component that was rendered for a graph has no owner yet, and all the same says what its graph made it say.
+    return component_deployment_warnings(replace(source, graph=source.graph or source.labels.get(GRAPH_NAME, "")))
 
 
 def _finding(document: Document, path: str, message: str, severity: Severity = Severity.ERROR) -> Finding:
