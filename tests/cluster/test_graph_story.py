@@ -118,6 +118,19 @@ def test_more_replicas_are_wanted_there_are_more_pods(stage: Bed) -> None:
     assert len([name for name in stage.names("Pod") if name.startswith("grow-worker-")]) == 3
 
 
+def test_adapter_is_scaled_its_service_follows(stage: Bed) -> None:
+    adapter = "DynamoGraphDeploymentScalingAdapter"
+    stage.create(pair("wide", scalingAdapter={"enabled": True}))
+    stage.comes_to_rest("wide")
+    stage.patch(adapter, "wide-worker", {"spec": {"replicas": 2}})
+    stage.eventually(
+        "two workers are asked for",
+        lambda: (stage.read(GRAPH, "wide") or {})["spec"]["services"]["Worker"].get("replicas") == 2,
+    )
+    assert stage.comes_to_rest("wide")["status"]["services"]["Worker"]["readyReplicas"] == 2
+    stage.eventually("its event", lambda: "Scaled" in {reason for reason, _ in events(stage, adapter, "wide-worker")})
+
+
 def test_service_is_removed_its_component_goes_and_the_other_stays(stage: Bed) -> None:
     stage.create(pair("less"))
     stage.comes_to_rest("less")
