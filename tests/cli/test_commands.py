@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -242,6 +243,22 @@ def test_what_cannot_be_used_is_said(command: str, words: list[str], stdin: byte
 def test_render_refuses_what_an_api_server_would(service: str, said: str) -> None:
     result = call("render", "-", stdin=f"{GRAPH}    Worker: {{{service}}}\n")
     assert (result.exit_code, result.stdout, said in result.stderr) == (1, "", True)
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_folder_that_cannot_be_listed_is_not_taken_for_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = os.scandir
+
+    def refused(path: str) -> Any:
+        if str(path).endswith("secret"):
+            raise PermissionError(13, "Permission denied", path)  # not even root's rights matter here
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", refused)
+    Path("some/secret").mkdir(parents=True)
+    Path("some/graph.yaml").write_text(GRAPH)
+    result = call("validate", "some")
+    assert (result.exit_code, result.stderr) == (2, "some/secret: permission denied\n")
 
 
 def test_what_is_rendered_is_valid_without_a_warning() -> None:

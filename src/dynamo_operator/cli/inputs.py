@@ -43,10 +43,26 @@ def _load_texts(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 def _files(folder: Path) -> list[Path]:
     """The manifests in a folder, sorted; none at all is an error."""
-    files = sorted(one for one in folder.rglob("*") if one.suffix in _ENDINGS and one.is_file())
+    files = sorted(one for one in _all_files(folder) if one.suffix in _ENDINGS and one.is_file())
     if not files:
         raise Unusable(f"{folder}: no file that ends in {', '.join(sorted(_ENDINGS))}")
     return files
+
+
+def _all_files(folder: Path) -> Iterator[Path]:
+    """Everything in a folder and below; a folder that cannot be listed is an error, not an empty one."""
+    for place, _, names in os.walk(folder, onerror=_refuse):
+        yield from (Path(place, name) for name in names)
+
+
+def _refuse(error: OSError) -> None:
+    """End the command at a folder that cannot be listed."""
+    raise _unreadable(error.filename, error)
+
+
+def _unreadable(path: object, error: OSError) -> Unusable:
+    """What is said of a file or a folder that cannot be read."""
+    return Unusable(f"{path}: {(error.strerror or str(error)).lower()}")
 
 
 def _load(path: Path) -> str:
@@ -54,7 +70,7 @@ def _load(path: Path) -> str:
     try:
         return _decoded(str(path), path.read_bytes())
     except OSError as error:
-        raise Unusable(f"{path}: {(error.strerror or str(error)).lower()}") from None
+        raise _unreadable(path, error) from None
 
 
 def _load_stdin() -> bytes:
