@@ -154,6 +154,8 @@ def follow(kubectl: Kubectl, done: Callable[[], bool], process: subprocess.Popen
                 live.update(tree(kubectl), refresh=True)
             time.sleep(LOOK_EVERY)
         live.update(tree(kubectl), refresh=True)
+    if not console.is_terminal:
+        console.print()  # there, rich ends the tree without a new line
 
 
 def rollout(kubectl: Kubectl, process: subprocess.Popen[bytes]) -> None:
