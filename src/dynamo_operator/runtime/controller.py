@@ -11,7 +11,7 @@ from uuid import uuid4
 import structlog
 from structlog.contextvars import bound_contextvars
 
-from dynamo_operator.runtime.errors import ApiError, BadRequest, Forbidden, Invalid, category
+from dynamo_operator.runtime.errors import ApiError, BadRequest, Forbidden, Invalid, NotFound, category
 from dynamo_operator.runtime.informer import Informer
 from dynamo_operator.runtime.metrics import ControllerMetrics
 from dynamo_operator.runtime.owner import Mapper
@@ -31,8 +31,9 @@ class Result:
 
 DONE: Final = Result()
 
-# What the API server refuses for its content or for our rights it refuses again a moment later.
-_REFUSED: Final = (Invalid, BadRequest, Forbidden)
+# What the API server refuses for its content, for our rights, or because the namespace or kind is gone, it refuses
+# again a moment later.
+_REFUSED: Final = (Invalid, BadRequest, Forbidden, NotFound)
 REFUSED_SECONDS: Final = 10.0
 
 Reconcile = Callable[[Key], Awaitable[Result]]
