@@ -68,6 +68,11 @@ test: setup ## All tests, with the limits of coverage
 	$(BIN)/coverage run -m pytest -q $(ARGS)
 	@$(BIN)/python tools/coverage_limits.py
 
+.PHONY: test-again
+test-again: setup ## Once more what failed in the last run, and the limits
+	$(BIN)/coverage run -m pytest -q --last-failed --last-failed-no-failures none $(ARGS)
+	@$(BIN)/python tools/coverage_limits.py
+
 .PHONY: test-unit
 test-unit: setup ## The tests that need no cluster: seconds
 	$(BIN)/pytest -q -m "not cluster" $(ARGS)
