@@ -274,7 +274,8 @@ class Bench:
 
     def _claimed_early(self, fronts: list[Body]) -> set[Key]:
         rolling = {body.metadata.key for body in fronts if image_of(body) != "2" or not rolled_out(body)}
-        said = [body for body in self.ours(GRAPHS) if _says_ready(body)]
+        # A graph whose change has not reached us yet still says what was true before.
+        said = [body for body in self.ours(GRAPHS) if body.metadata.generation > 1 and _says_ready(body)]
         return {b.metadata.key for b in said if Key(b.metadata.namespace, f"{b.metadata.name}-frontend") in rolling}
 
     async def _change_image(self, number: int, image: str) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from typing import Final
+
+import structlog
 
 from dynamo_operator.controllers.cluster import Cluster, Parent
 from dynamo_operator.controllers.resources import CLUSTER_ROLES
@@ -12,46 +13,36 @@ from dynamo_operator.domain.manifest import Child
 from dynamo_operator.runtime.errors import ApiError, NotFound
 from dynamo_operator.runtime.resource import Key
 
-# Nothing announces that somebody made the role, and a binding takes effect by itself when it comes.
-LOOK_AGAIN: Final = 60.0
+log = structlog.get_logger("controllers")
 
 
 class ClusterRoles:
-    """Says once per graph that a role is missing; the graph goes on without it."""
+    """Logs once that a role is missing; graphs go on without it."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._seen: set[str] = set()
-        self._missed_at: dict[str, float] = {}
-        self._said: dict[Key, set[tuple[str, str]]] = {}
+        self._said: set[str] = set()
         self._asking = asyncio.Lock()
 
     async def warn(self, parent: Parent, children: Sequence[Child]) -> None:
-        """Record an event on the graph for each cluster role that its bindings name and that does not exist."""
+        """Log each cluster role that the graph's bindings name and that does not exist."""
         for account, role in _bound(children):
-            said = self._said.get(parent.meta.key, set())
-            if role in self._seen or (parent.meta.uid, role) in said:
+            if role in self._seen or role in self._said:
                 continue
             async with self._asking:  # one question serves all graphs that have it
-                exists = role in self._seen or await self._exists(role)
-            if exists:
+                known = role in self._seen or role in self._said or await self._exists(role)
+            if known:
                 continue
-            self._said[parent.meta.key] = {*said, (parent.meta.uid, role)}
+            self._said.add(role)
+            # No event: every graph would carry it, and again after each restart.
             text = f"ClusterRole {role} does not exist, so {account} may do nothing: install it with the chart"
-            self._cluster.event(parent, "Warning", "ClusterRoleNotFound", text)
-
-    def forget(self, key: Key) -> None:
-        """The graph is gone."""
-        self._said.pop(key, None)
+            log.warning(text, graph=str(parent.meta.key))
 
     async def _exists(self, role: str) -> bool:
-        now = self._cluster.clock.monotonic()
-        if now - self._missed_at.get(role, -LOOK_AGAIN) < LOOK_AGAIN:
-            return False
         try:
             await self._cluster.client.get(CLUSTER_ROLES, Key("", role))
         except NotFound:
-            self._missed_at[role] = now
             return False
         except ApiError:
             return True  # not ours to know right now; the API server refuses the binding when it must

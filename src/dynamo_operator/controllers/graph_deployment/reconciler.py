@@ -54,7 +54,6 @@ class GraphReconciler:
         if world is None:
             self._statuses.forget(key)
             self._cluster.forget(resources.GRAPHS, key)
-            self._cluster_roles.forget(key)
             return DONE
         await self._drop_finalizer(world)
         if world.deleting:
