@@ -10,13 +10,14 @@ from dynamo_operator.api.validate import validate_document
 from dynamo_operator.cli.inputs import Unusable, load_documents
 from dynamo_operator.cli.messages import write_error, write_note
 from dynamo_operator.cli.namespace import namespace_option
-from dynamo_operator.cli.offers import parse_offers
+from dynamo_operator.cli.offers import POSSIBLE, parse_offers
 from dynamo_operator.cli.offline_settings import SettingsCommand, settings_of
 from dynamo_operator.cli.screen import FORMATS, write_code, write_value, yaml_text
 from dynamo_operator.domain.manifest import Upkeep
 from dynamo_operator.domain.outcome import Rejected, Unrenderable
 from dynamo_operator.domain.site import Offers, Site
 from dynamo_operator.offline.documents import Document
+from dynamo_operator.offline.later_steps import later_steps
 from dynamo_operator.offline.rendering import RENDERED, Rendered, render_manifest
 
 
@@ -30,7 +31,7 @@ from dynamo_operator.offline.rendering import RENDERED, Rendered, render_manifes
     show_default=True,
     callback=parse_offers,
     metavar="LIST",
-    help="What the cluster offers: any of istio,inference,lws,volcano,grove,kai, or plain.",
+    help=f"What the cluster offers, which decides what graphs become: {POSSIBLE}.",
 )
 @click.option("--config", metavar="FILE", help="Settings of the operator.")
 @click.option(
@@ -71,6 +72,8 @@ def _render_all(documents: Sequence[Document], site: Site, namespace: str) -> tu
             continue
         try:
             rendered += render_manifest(document.manifest, site, namespace=namespace)
+            for step in later_steps(document.manifest, site, namespace=namespace):
+                write_note(f"{document.origin}:{document.line('')}: {_label(document)}: not shown: {step}")
         except (Rejected, Unrenderable) as refusal:
             refused = True
             for message in str(refusal).splitlines():

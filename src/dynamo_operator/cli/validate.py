@@ -11,7 +11,7 @@ from rich.markup import escape
 from dynamo_operator.cli.inputs import Unusable, load_documents
 from dynamo_operator.cli.messages import printable, write_error, write_note
 from dynamo_operator.cli.namespace import namespace_option
-from dynamo_operator.cli.offers import parse_offers
+from dynamo_operator.cli.offers import POSSIBLE, parse_offers
 from dynamo_operator.cli.offline_settings import SettingsCommand, settings_of
 from dynamo_operator.cli.screen import FORMATS, on_terminal, write_table, write_value
 from dynamo_operator.domain.site import Offers
@@ -30,7 +30,7 @@ _COLOURS = {Severity.ERROR: "[red]error[/]", Severity.WARNING: "[yellow]warning[
     default="istio,inference,lws,volcano,grove,kai",
     callback=parse_offers,
     metavar="LIST",
-    help="What the cluster offers; everything unless said otherwise.",
+    help=f"What the cluster offers; everything unless said otherwise. Possible: {POSSIBLE}.",
 )
 @click.option("--strict", is_flag=True, help="Count warnings as errors.")
 @click.option("-o", "--output", "form", type=click.Choice(FORMATS), help="Write JSON or YAML.")
