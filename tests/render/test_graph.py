@@ -87,7 +87,8 @@ def test_how_children_are_kept() -> None:
     assert kept["ServiceAccount planner-serviceaccount"] == (True, False, False)
     assert kept["RoleBinding planner-serviceaccount-binding"] == (False, False, True)
     assert kept["PersistentVolumeClaim c"] == (True, True, False)
-    assert kept["DynamoGraphDeploymentScalingAdapter g-w"] == (True, True, False)
+    assert kept["DynamoGraphDeploymentScalingAdapter g-w"] == (False, True, False)
+    assert [names([child]) for child in children if child.initial] == [["DynamoGraphDeploymentScalingAdapter g-w"]]
     assert kept["RoleBinding g-k8s-service-discovery-binding"] == (False, True, True)
     assert kept["DynamoComponentDeployment g-w"] == (False, True, False)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
-from dynamo_operator.runtime.apply import Applier
+from dynamo_operator.runtime.apply import Applied, Applier, OnAction, Wanted
 from dynamo_operator.runtime.errors import NotFound
 from dynamo_operator.runtime.informer import Informer
 from dynamo_operator.runtime.owner import CONTROLLER_UID, controller_uid
@@ -29,6 +30,17 @@ def service(name: str = "s", **spec: Any) -> dict[str, Any]:
         "metadata": {"namespace": "n", "name": name, "labels": {"app": name}},
         "spec": {"ports": [{"port": 80}], **spec},
     }
+
+
+async def apply_all(
+    applier: Applier, owner: OwnerReference | None, wanted: Sequence[Wanted], *, on_action: OnAction | None = None
+) -> list[Applied]:
+    """Apply, and raise the first error when all are through."""
+    outcomes = await applier.apply_each(owner, wanted, on_action=on_action)
+    for outcome in outcomes:
+        if isinstance(outcome, BaseException):
+            raise outcome
+    return [outcome for outcome in outcomes if isinstance(outcome, Applied)]
 
 
 class Api:

@@ -19,6 +19,7 @@ from dynamo_operator.runtime.kubeconfig import load_config
 from dynamo_operator.runtime.owner import CONTROLLER_UID, controller_uid
 from dynamo_operator.runtime.resource import Key, Resource
 from dynamo_operator.runtime.views import Body, Metadata, OwnerReference
+from tests.runtime.objects import apply_all
 from tests.support.cluster import ControlPlane
 
 pytestmark = pytest.mark.cluster
@@ -45,7 +46,7 @@ class Operator:
         self.applier = Applier(client, self.informers, field_manager=name, hash_annotation=HASH)
 
     async def apply(self, owner: OwnerReference | None, *wanted: Wanted) -> list[Any]:
-        return await self.applier.apply_all(owner, wanted)
+        return await apply_all(self.applier, owner, wanted)
 
     async def read(self, resource: Resource, name: str) -> dict[str, Any]:
         return msgspec.json.decode(await self.client.get(resource, Key(self.namespace, name)))

@@ -108,7 +108,8 @@ def _remark(one: Rendered) -> str:
     """What the manifest does not say: whose object it is, and how it is kept."""
     relation = "owned by" if one.child.owned else "shared by" if one.child.shared else "made for"
     once = ", made when missing, then left alone" if one.child.upkeep is Upkeep.CREATE else ""
-    return f"{relation} {one.parent}{once}"
+    theirs = f", {'.'.join(one.child.initial)} only when it is made" if one.child.initial else ""
+    return f"{relation} {one.parent}{once}{theirs}"
 
 
 def _label(document: Document) -> str:

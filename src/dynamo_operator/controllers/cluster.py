@@ -170,6 +170,7 @@ def _wanted(child: Child, *, renewed: bool = False) -> Wanted:
         resource=resources.resource_of(child.manifest),
         manifest=child.manifest,
         create_only=child.upkeep is Upkeep.CREATE,
+        initial=child.initial,
         owned=child.owned,
         shared=child.shared,
         recreate=child.recreate,

@@ -27,6 +27,7 @@ class Upkeep(Enum):
 class Child:
     """One object to have: its manifest without namespace defaults left open, and how it is kept.
 
+    ``initial``: path of a member that is only written when the object is made, and belongs to others afterwards.
     ``owned``: the parent is its controller, so it goes with the parent and is pruned when no longer rendered.
     ``shared``: every parent that renders it is one of several plain owners (model Services).
     ``recreate``: when the API server refuses a change of an immutable field, delete it and make it anew (RoleBindings).
@@ -34,6 +35,7 @@ class Child:
 
     manifest: Manifest
     upkeep: Upkeep = Upkeep.APPLY
+    initial: tuple[str, ...] = ()
     owned: bool = True
     shared: bool = False
     recreate: bool = False

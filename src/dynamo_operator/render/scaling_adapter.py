@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from dynamo_operator.domain.graph import Graph, Service
 from dynamo_operator.domain.labels import API_VERSION, COMPONENT, GRAPH_NAME
-from dynamo_operator.domain.manifest import Child, Manifest, Upkeep
+from dynamo_operator.domain.manifest import Child, Manifest
 from dynamo_operator.domain.names import component_name
+
+REPLICAS: Final = ("spec", "replicas")
 
 
 def render_scaling_adapters(graph: Graph) -> list[Child]:
     """One adapter for each service that asks for it; its replica count belongs to the autoscaler once it exists."""
-    return [Child(_adapter(graph, s), upkeep=Upkeep.CREATE) for s in graph.services if s.scaling_adapter]
+    return [Child(_adapter(graph, s), initial=REPLICAS) for s in graph.services if s.scaling_adapter]
 
 
 def _adapter(graph: Graph, service: Service) -> Manifest:

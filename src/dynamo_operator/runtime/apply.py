@@ -96,20 +96,14 @@ class Applier:
         for informer in informers.values():
             informer.subscribe(self._forget_vanished)
 
-    async def apply_all(
-        self, owner: OwnerReference | None, wanted: Sequence[Wanted], *, on_action: OnAction | None = None
-    ) -> list[Applied]:
-        """Bring all wanted objects about, concurrently; the outcome in the same order.
-
-        A failure stops no other object; the first one in order is raised when all are through: an ApiError, or
-        Foreign for a name that somebody else holds.
-        """
-        return _results(await self.apply_each(owner, wanted, on_action=on_action))
-
     async def apply_each(
         self, owner: OwnerReference | None, wanted: Sequence[Wanted], *, on_action: OnAction | None = None
     ) -> list[Applied | BaseException]:
-        """Like apply_all, with the errors in the places of the objects that could not be brought about."""
+        """Bring all wanted objects about, concurrently; the outcomes in the same order.
+
+        A failure stops no other object. Errors stand in the places of the objects that could not be brought about: an
+        ApiError, or Foreign for a name that somebody else holds.
+        """
         stamps = [stamp(each, owner, hash_annotation=self._hash_annotation) for each in wanted]
         outcomes: list[Applied | BaseException | None] = [self._unchanged(each) for each in stamps]
         open_ones = [place for place, outcome in enumerate(outcomes) if outcome is None]
@@ -223,16 +217,19 @@ class Applier:
 
     async def _create(self, stamped: Stamped) -> Body:
         resource, key = stamped.wanted.resource, stamped.key
+        made = None if stamped.wanted.create_only else partial(self._record, stamped)
         try:
             answer = await self._client.create(
-                resource, key.namespace, stamped.manifest, field_manager=self._field_manager
+                resource, key.namespace, stamped.first, field_manager=self._field_manager
             )
         except AlreadyExists:
-            answer = await self._client.get(resource, key)
-        return self._observe(resource, answer)
+            answer, made = await self._client.get(resource, key), None
+        return self._observe(resource, answer, before=made)
 
     async def _converge(self, stamped: Stamped, live: Body | None) -> Body:
         resource, key = stamped.wanted.resource, stamped.key
+        if live is None and stamped.wanted.initial:
+            live = await self._create(stamped)
         if live is None:
             try:
                 # Without force: should the object exist after all, it may be somebody else's.
@@ -240,7 +237,8 @@ class Applier:
             except Conflict:
                 live = cast("Body", self._observe(resource, await self._client.get(resource, key)))
         check_not_foreign(live, stamped, hash_annotation=self._hash_annotation)
-        if of_another_operator(live, self._hash_annotation):
+        # To take over the fields of an object that belongs to others in part would be to remove what is theirs.
+        if of_another_operator(live, self._hash_annotation) and not stamped.wanted.initial:
             return await self._take_over(stamped, live)
         if live.metadata.annotations.get(self._hash_annotation) == stamped.hash and satisfies(live, stamped):
             self._record(stamped, live)

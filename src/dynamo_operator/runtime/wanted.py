@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, cast
 
@@ -40,7 +40,8 @@ _UNCOMPARED: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
 class Wanted:
     """One object to have, and how it is kept.
 
-    ``create_only``: made when missing, never touched afterwards. ``owned``: the parent becomes its controller.
+    ``create_only``: made when missing, never touched afterwards. ``initial``: path of a member that is written when
+    the object is made and belongs to others afterwards. ``owned``: the parent becomes its controller.
     ``shared``: the parent becomes one of several plain owners, all of which want the same manifest.
     ``recreate``: when the API server refuses to change an immutable field, it is deleted and made anew.
     ``renewed``: the parent's spec changed since it was last carried out.
@@ -49,6 +50,7 @@ class Wanted:
     resource: Resource
     manifest: dict[str, Any]
     create_only: bool = False
+    initial: tuple[str, ...] = ()
     owned: bool = True
     shared: bool = False
     recreate: bool = False
@@ -83,18 +85,23 @@ class Foreign(AlreadyExists):
 
 @dataclass(frozen=True, slots=True)
 class Stamped:
-    """A wanted object as it is sent: with its owner reference and the hash of its manifest."""
+    """A wanted object as it is sent: with its owner reference and the hash of its manifest.
+
+    ``first`` is how it is made, ``manifest`` how it is kept.
+    """
 
     wanted: Wanted
     key: Key
     owner: OwnerReference | None
+    first: dict[str, Any]
     manifest: dict[str, Any]
     hash: str
 
 
 def stamp(wanted: Wanted, owner: OwnerReference | None, *, hash_annotation: str) -> Stamped:
     """Put owner and hash on a copy that shares all but the metadata with the manifest."""
-    digest = _OURS + hashlib.sha256(_CANONICAL.encode(wanted.manifest)).hexdigest()
+    kept = _without(wanted.manifest, wanted.initial)
+    digest = _OURS + hashlib.sha256(_CANONICAL.encode(kept)).hexdigest()
     metadata = dict(wanted.manifest["metadata"])
     if not wanted.create_only:
         # An object that is never touched again is nobody's to compare.
@@ -102,7 +109,18 @@ def stamp(wanted: Wanted, owner: OwnerReference | None, *, hash_annotation: str)
     reference = owner if wanted.owned or wanted.shared else None
     if reference is not None:
         metadata["ownerReferences"] = [_reference(reference, shared=wanted.shared)]
-    return Stamped(wanted, wanted.key, reference, {**wanted.manifest, "metadata": metadata}, digest)
+    first = {**wanted.manifest, "metadata": metadata}
+    manifest = {**kept, "metadata": metadata} if wanted.initial else first
+    return Stamped(wanted, wanted.key, reference, first, manifest, digest)
+
+
+def _without(tree: dict[str, Any], path: Sequence[str]) -> dict[str, Any]:
+    """The tree without the member at a path, which is there."""
+    if not path:
+        return tree
+    name, *below = path
+    rest = {key: value for key, value in tree.items() if key != name}
+    return {**rest, name: _without(tree[name], below)} if below else rest
 
 
 def without_annotations(stamped: Stamped) -> Stamped:
@@ -150,7 +168,7 @@ def check_not_foreign(body: Body, stamped: Stamped, *, hash_annotation: str) -> 
     """Raise Foreign unless the object is ours to change.
 
     Ours is what our owner controls, what nobody controls but carries the hash annotation (orphans, and what has no
-    owner by design), and a shared object that another parent of the same kind owns.
+    owner by design) or belongs to others in part, and a shared object that another parent of the same kind owns.
     """
     meta, owner, wanted = body.metadata, stamped.owner, stamped.wanted
     controller = meta.controller
@@ -160,7 +178,8 @@ def check_not_foreign(body: Body, stamped: Stamped, *, hash_annotation: str) -> 
         )
     else:
         owners = {reference.uid for reference in meta.owner_references}
-        ours = owner is None or owner.uid in owners or hash_annotation in meta.annotations
+        annotated = hash_annotation in meta.annotations
+        ours = owner is None or owner.uid in owners or annotated or bool(wanted.initial)
     if not ours:
         raise Foreign(wanted.resource, stamped.key, controller)
 
