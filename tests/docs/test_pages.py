@@ -11,7 +11,7 @@ from dynamo_operator.status import conditions
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-NO_REASONS = {"TRUE", "FALSE", "READY", "AVAILABLE", "VALID", "PENDING", "SUCCESSFUL", "FAILED"}
+NO_REASONS = {"TRUE", "FALSE", "READY", "AVAILABLE", "VALID", "NEEDS_ATTENTION", "PENDING", "SUCCESSFUL", "FAILED"}
 
 
 def test_every_reason_has_a_section_in_the_troubleshooting_page() -> None:

@@ -1,4 +1,4 @@
-"""The two outcomes of a reconcile that are not success and not a fault."""
+"""The two outcomes of a reconcile that are not success and not a fault, and what is wrong with specs."""
 
 from __future__ import annotations
 
@@ -19,6 +19,23 @@ class Violation:
     message: str
     path: str = ""
     reason: str = "invalid_spec"
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Something in an accepted spec that cannot work, or not as it reads.
+
+    ``path`` is the field, ``text`` says what is wrong and what to do. ``stops``: nothing is made until it is mended.
+    """
+
+    path: str
+    text: str
+    stops: bool = False
+
+    @property
+    def message(self) -> str:
+        """What users read."""
+        return f"{self.path}: {self.text}"
 
 
 class Rejected(Exception):  # noqa: N818 - an outcome of checking, not an error of ours

@@ -10,16 +10,21 @@ from functools import reduce
 from typing import Any, cast
 
 from dynamo_operator.api.validate import validate_document
-from dynamo_operator.check.component_deployment import component_deployment_violations, component_deployment_warnings
-from dynamo_operator.check.graph_deployment import graph_violations, graph_warnings
+from dynamo_operator.check.component_deployment import (
+    check_component,
+    component_deployment_violations,
+    component_deployment_warnings,
+)
+from dynamo_operator.check.graph_deployment import check_graph, graph_violations, graph_warnings
 from dynamo_operator.domain.labels import GRAPH_NAME
 from dynamo_operator.domain.manifest import Manifest, Tree
-from dynamo_operator.domain.outcome import Violation
+from dynamo_operator.domain.outcome import Doubt, Violation
 from dynamo_operator.domain.site import Site
 from dynamo_operator.domain.source import Source
 from dynamo_operator.offline.documents import Document, Flaw, segments
 from dynamo_operator.offline.rendering import COMPONENT, GRAPH
 from dynamo_operator.offline.sources import source_of
+from dynamo_operator.render.several_nodes import component_doubts, graph_doubts
 
 
 class Severity(Enum):
@@ -63,8 +68,15 @@ def findings_of(document: Document, site: Site, *, namespace: str) -> list[Findi
     source = source_of(_sound_part(document.manifest, paths), namespace)
     rules = [(one.path, one.message) for one in _violations(document.kind, source, site) if one.path not in paths]
     errors = [_finding(document, path, message) for path, message in wrong + rules]
-    warnings = () if errors else _warnings(document.kind, source, site)
-    return errors + [_finding(document, "", message, Severity.WARNING) for message in warnings]
+    if errors:
+        return errors
+    warnings = _warnings(document.kind, source, site)
+    doubts = _doubts(document.kind, source, site)
+    return [
+        *(_finding(document, one.path, one.message) for one in doubts if one.stops),
+        *(_finding(document, "", message, Severity.WARNING) for message in warnings),
+        *(_finding(document, one.path, one.message, Severity.WARNING) for one in doubts if not one.stops),
+    ]
 
 
 def _sound_part(manifest: Manifest, paths: Iterable[str]) -> Manifest:
@@ -121,6 +133,13 @@ def _warnings(kind: str, source: Source, site: Site) -> Sequence[str]:
         return []
     # A component that was rendered for a graph has no owner yet, and all the same says what its graph made it say.
     return component_deployment_warnings(replace(source, graph=source.graph or source.labels.get(GRAPH_NAME, "")))
+
+
+def _doubts(kind: str, source: Source, site: Site) -> Sequence[Doubt]:
+    """What of a valid object cannot work."""
+    if kind == GRAPH:
+        return graph_doubts(check_graph(source, site), site)
+    return component_doubts(check_component(source, site), site) if kind == COMPONENT else ()
 
 
 def _finding(document: Document, path: str, message: str, severity: Severity = Severity.ERROR) -> Finding:

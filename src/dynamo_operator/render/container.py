@@ -31,7 +31,7 @@ def render_container(component: Component, site: Site, defaults: Defaults, backe
 
     Raises Unrenderable for resources that are no quantities and mounts without a place.
     """
-    container = _overridden(defaults, component.main_container)
+    container = overridden_container(defaults, component.main_container)
     container.update(_service_probes(component))
     container["resources"] = render_resources(container.get("resources", {}), component.resources)
     if component.env_from_secret:
@@ -71,7 +71,8 @@ def launched(container: Tree, launch: Launch) -> Manifest:
     return result
 
 
-def _overridden(defaults: Defaults, given: Tree) -> Manifest:
+def overridden_container(defaults: Defaults, given: Tree) -> Manifest:
+    """The main container of a type with what users say of it."""
     base: Manifest = {"name": labels.MAIN_CONTAINER, "command": ["/bin/sh", "-c"], **defaults.container}
     container = merge(base, given)
     for probe in ("livenessProbe", "readinessProbe", "startupProbe"):

@@ -15,6 +15,8 @@ FALSE: Final = "False"
 READY: Final = "Ready"
 AVAILABLE: Final = "Available"
 VALID: Final = "Valid"
+# There only while there is something to say; read by people.
+NEEDS_ATTENTION: Final = "NeedsAttention"
 
 # States of a graph; read by the request controller, by metrics and by people's scripts.
 PENDING: Final = "pending"
@@ -37,6 +39,9 @@ DEPLOYMENT_NOT_READY: Final = "DeploymentNotReady"
 SETS_READY: Final = "AllLeaderWorkerSetsReady"
 SETS_NOT_READY: Final = "SomeLeaderWorkerSetsNotReady"
 RECONCILING: Final = "Reconciling"
+
+# Reason of NeedsAttention.
+SPEC_DOUBTFUL: Final = "SpecDoubtful"
 
 
 # What every condition has; the API server refuses a status with one that lacks any.

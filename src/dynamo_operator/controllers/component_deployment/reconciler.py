@@ -11,6 +11,7 @@ from dynamo_operator.controllers import resources
 from dynamo_operator.controllers.cluster import ChildError, Cluster
 from dynamo_operator.controllers.component_deployment.load import World, load_world
 from dynamo_operator.controllers.discovery_keys import DiscoveryKeys
+from dynamo_operator.controllers.doubts import doubts_of_component
 from dynamo_operator.controllers.shared_services import release_shared_services
 from dynamo_operator.controllers.sources import object_of
 from dynamo_operator.controllers.status_writer import Note, StatusWriter
@@ -26,6 +27,7 @@ from dynamo_operator.runtime.controller import DONE, Result
 from dynamo_operator.runtime.errors import ApiError
 from dynamo_operator.runtime.resource import Key
 from dynamo_operator.status import conditions
+from dynamo_operator.status.attention import with_doubts
 from dynamo_operator.status.component_deployment import (
     status_of_component,
     status_of_failed_component,
@@ -122,7 +124,9 @@ class ComponentReconciler:
         )
 
     def _submit(self, world: World, status: Mapping[str, Any]) -> Result:
-        self._statuses.submit(world.parent, status, stored=world.stored, notes=_notes(status))
+        doubts = doubts_of_component(world.source, self._cluster.site)
+        told = with_doubts(status, doubts, generation=world.source.generation, now=self._cluster.now())
+        self._statuses.submit(world.parent, told, stored=world.stored, notes=_notes(told))
         return DONE
 
 

@@ -10,6 +10,7 @@ from dynamo_operator.check.graph_deployment import check_graph
 from dynamo_operator.controllers import resources
 from dynamo_operator.controllers.cluster import ChildError, Cluster
 from dynamo_operator.controllers.cluster_roles import ClusterRoles
+from dynamo_operator.controllers.doubts import doubts_of_graph
 from dynamo_operator.controllers.finalizer import drop_finalizer
 from dynamo_operator.controllers.graph_deployment.load import World, load_claims, load_world
 from dynamo_operator.controllers.graph_deployment.making import Making
@@ -29,6 +30,7 @@ from dynamo_operator.runtime.controller import DONE, Result
 from dynamo_operator.runtime.errors import ApiError, Conflict, Forbidden
 from dynamo_operator.runtime.resource import Key
 from dynamo_operator.status import conditions
+from dynamo_operator.status.attention import with_doubts
 from dynamo_operator.status.graph_deployment import (
     status_of_failed_graph,
     status_of_graph,
@@ -151,7 +153,9 @@ class GraphReconciler:
         )
 
     def _submit(self, world: World, status: Mapping[str, Any]) -> Result:
-        self._statuses.submit(world.parent, status, stored=world.stored, notes=_notes(status))
+        doubts = doubts_of_graph(world.source, self._cluster.site)
+        told = with_doubts(status, doubts, generation=world.source.generation, now=self._cluster.now())
+        self._statuses.submit(world.parent, told, stored=world.stored, notes=_notes(told))
         return DONE
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from dynamo_operator.render.backends.contract import Launch, Start
+from dynamo_operator.domain.outcome import Doubt
+from dynamo_operator.render.backends.contract import MAIN_FIELD, Launch, Start
 
 _PYTHON: Final = re.compile(r"(.*/)?python[0-9]*(\.[0-9]+)*")
 _SHELL: Final = re.compile(r"(.*/)?(ba|da|z|k)?sh")
@@ -34,6 +35,11 @@ def runs_python(command: Sequence[str]) -> bool:
     return bool(command) and _PYTHON.fullmatch(command[0]) is not None
 
 
+def _takes_flags(start: Start, framework: str) -> bool:
+    """True when there is a place in the command for flags for the framework."""
+    return runs_python(start.command) or any(_with_flags(arg, "-", framework) != arg for arg in start.args)
+
+
 def with_flags(start: Start, flags: str, *, framework: str, by_shell: bool) -> Launch:
     """The command with flags for the framework; ``by_shell``: only a shell can work them out.
 
@@ -45,6 +51,16 @@ def with_flags(start: Start, flags: str, *, framework: str, by_shell: bool) -> L
         line = shell_line([*start.command, *start.args])
         return Launch(command=("sh", "-c"), args=(f"exec {line} {flags}",))
     return Launch(args=(*start.args, *flags.split()))
+
+
+def unreachable(start: Start, framework: str) -> Iterator[Doubt]:
+    """What keeps the nodes from learning of each other where ``with_flags`` has to tell them."""
+    if not _takes_flags(start, framework):
+        yield Doubt(
+            MAIN_FIELD,
+            f"nothing in the command starts dynamo.{framework}, so that the nodes do not learn of each other; write "
+            f"python3 -m dynamo.{framework} into command or args",
+        )
 
 
 def with_trailing_flags(start: Start, flags: str, *, framework: str) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final, Protocol
 
 from dynamo_operator.domain.component import Component
 from dynamo_operator.domain.manifest import Tree
+from dynamo_operator.domain.outcome import Doubt
 
 
 class Role(Enum):
@@ -87,6 +89,12 @@ UNPROBED: Final[tuple[tuple[str, Tree | None], ...]] = (
 """The probes of a pod that answers nobody but its leader."""
 
 
+# Where in a component's spec users mend what backends doubt.
+MAIN_FIELD: Final = "extraPodSpec.mainContainer"
+GPU_FIELD: Final = "resources.limits.gpu"
+NODES_FIELD: Final = "multinode"
+
+
 class Backend(Protocol):
     """A way to run a model, on one node or on several."""
 
@@ -107,4 +115,8 @@ class Backend(Protocol):
 
     def launch(self, start: Start, /) -> Launch:
         """What this backend adds to the pod that would start so."""
+        ...
+
+    def doubts(self, start: Start, /) -> Iterable[Doubt]:
+        """What keeps a leader on several nodes that starts so from working; paths begin below the component's spec."""
         ...

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from dynamo_operator.render.backends.contract import Launch, Start
+from dynamo_operator.domain.outcome import Doubt
+from dynamo_operator.render.backends.contract import MAIN_FIELD, Launch, Start
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,3 +20,11 @@ class Noop:
     def launch(self, _start: Start, /) -> Launch:
         """Nothing."""
         return Launch()
+
+    def doubts(self, start: Start, /) -> Iterable[Doubt]:
+        """Nobody tells the nodes of each other."""
+        nodes = start.placement.nodes
+        text = (
+            f"its backend is unknown, so that each of the {nodes} nodes runs the command by itself; start dynamo.vllm,"
+        )
+        yield Doubt(MAIN_FIELD, f"{text} dynamo.sglang or dynamo.trtllm, or set spec.backendFramework")

@@ -24,6 +24,11 @@ def gpus_asked(component: Component) -> int:
     return gpu_limit(component) if requested is None else requested
 
 
+def words_of(command: Sequence[str], args: Sequence[str]) -> list[str]:
+    """All words of a command line, those of the arguments first."""
+    return " ".join([*args, *command]).split()
+
+
 def size_in(words: Sequence[str], *names: str) -> int:
     """The number given to an option, 1 without one. The first name that has a number decides.
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from dynamo_operator.domain import variables
 from dynamo_operator.domain.labels import SSH_PORT
 from dynamo_operator.domain.manifest import Tree
+from dynamo_operator.domain.outcome import Doubt
 from dynamo_operator.render.backends.command import in_single_quotes, runs_python, shell_line
-from dynamo_operator.render.backends.contract import Launch, Role, Start
+from dynamo_operator.render.backends.contract import GPU_FIELD, MAIN_FIELD, NODES_FIELD, Launch, Role, Start
 from dynamo_operator.render.backends.mpi import KEY_FOLDER, leader_script, worker_script
-from dynamo_operator.render.backends.sizes import gpus_asked
+from dynamo_operator.render.backends.sizes import gpus_asked, size_in, words_of
 
 _SHELL: Final = ("/bin/sh", "-c")
 _SERVES_SSH: Final[Tree] = {
@@ -50,6 +52,20 @@ class TensorRTLLM:
             volumes=({"name": secret, "secret": {"secretName": secret, "defaultMode": 0o644}},),
             probes=_WORKER_PROBES if worker else (),
         )
+
+    def doubts(self, start: Start, /) -> Iterator[Doubt]:
+        """A missing key pair, and sizes that are not those of the nodes; an engine's own file is not ours to read."""
+        if not start.ssh_secret:
+            text = "its nodes reach each other by SSH, and the operator has no key pair for them; start it with"
+            yield Doubt(NODES_FIELD, f"{text} --mpi-run-ssh-secret-name and --mpi-run-ssh-secret-namespace", stops=True)
+        nodes, gpus = start.placement.nodes, gpus_asked(start.component)
+        words = words_of(start.command, start.args)
+        ranks = size_in(words, "--tensor-parallel-size") * size_in(words, "--pipeline-parallel-size")
+        if not gpus:
+            yield Doubt(GPU_FIELD, "is no whole number, so that MPI starts nothing; give the GPUs of one node")
+        elif ranks not in (1, nodes * gpus):
+            text = f"tensor times pipeline parallel size is {ranks}, {nodes} nodes of {gpus} GPUs have {nodes * gpus}"
+            yield Doubt(MAIN_FIELD, f"{text}; change the sizes, {GPU_FIELD} or multinode.nodeCount")
 
 
 def _leader(start: Start) -> str:
