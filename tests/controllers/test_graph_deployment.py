@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from dynamo_operator.controllers.graph_deployment.reconciler import GraphReconciler
-from dynamo_operator.controllers.resources import GRAPHS, POD_CLIQUE_SETS, POD_CLIQUES, SCALING_GROUPS
+from dynamo_operator.controllers.resources import ADAPTERS, GRAPHS, POD_CLIQUE_SETS, POD_CLIQUES, SCALING_GROUPS
 from dynamo_operator.controllers.status_writer import StatusWriter
 from dynamo_operator.domain.labels import FINALIZER
 from dynamo_operator.domain.outcome import Rejected, Unrenderable, Violation
@@ -38,7 +38,7 @@ class Bed:
         clock, self.refusal = ManualClock(), Conflict()
         cluster: Any = SimpleNamespace(
             clock=clock,
-            informers={GRAPHS: {KEY: self.body}, **informers},
+            informers={GRAPHS: {KEY: self.body}, ADAPTERS: SimpleNamespace(by=lambda *_: []), **informers},
             now=lambda: "2026-01-01T00:00:00Z",
             patch=self._refuse,
             site=Site(offers=Offers(grove=True)),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from dynamo_operator.controllers import resources
+from dynamo_operator.controllers.adapters import SCALED_GRAPH, by_scaled_graph
 from dynamo_operator.controllers.pull_secrets import PULL_SECRET_TYPE, PullSecret, parse_pull_secret
 from dynamo_operator.domain.labels import APP_MANAGED_BY, COMPONENT_POD_ACCOUNT, COMPONENT_TYPE, OPERATOR
 from dynamo_operator.runtime.client import Client
@@ -23,6 +24,7 @@ _SELECTORS: Final = {
     resources.ROLE_BINDINGS: _OURS,
     resources.CONFIG_MAPS: f"{COMPONENT_TYPE}=epp",
 }
+_INDEXES: Final = {resources.ADAPTERS: {SCALED_GRAPH: by_scaled_graph}}
 _ALWAYS: Final = (
     resources.GRAPHS,
     resources.COMPONENTS,
@@ -87,7 +89,7 @@ def build_caches(client: Client, namespace: str, *, ssh_secret: str) -> Caches:
             Body,
             namespace=namespace,
             label_selector=_SELECTORS.get(resource, ""),
-            indexes=indexes,
+            indexes=indexes | _INDEXES.get(resource, {}),
         )
         for resource in (*_ALWAYS, *OPTIONAL)
     }

@@ -112,7 +112,9 @@ def _component_state(body: Body) -> str:
 
 
 def _adapter_state(body: Body) -> str:
-    return "ready" if tree_of(body, "status").get("selector") else "not_ready"
+    status = tree_of(body, "status")
+    # One that is scaled to zero counts as not ready, as upstream's does.
+    return "ready" if status.get("selector") and status.get("replicas") else "not_ready"
 
 
 _STATES: Final = {GRAPHS: _graph_state, COMPONENTS: _component_state, ADAPTERS: _adapter_state}

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from dynamo_operator.controllers.adapters import load_adapters
 from dynamo_operator.controllers.cluster import Cluster, Parent
 from dynamo_operator.controllers.resources import GRAPHS
 from dynamo_operator.controllers.sources import source_of, tree_of
 from dynamo_operator.controllers.status_writer import StatusWriter
 from dynamo_operator.domain.graph import RestartStatus
 from dynamo_operator.domain.source import Source
+from dynamo_operator.plan.scaling import adapters_in_charge, scaled_spec
 from dynamo_operator.runtime.resource import Key
 from dynamo_operator.status.graph_deployment import parse_restart_status
 
@@ -42,10 +44,18 @@ def load_world(cluster: Cluster, statuses: StatusWriter, key: Key) -> World | No
     return World(
         parent=parent,
         stored=stored,
-        source=source_of(body),
+        source=_scaled(cluster, source_of(body)),
         status=status,
         restart=parse_restart_status(status.get("restart")),
     )
+
+
+def _scaled(cluster: Cluster, source: Source) -> Source:
+    """The graph as its scaling adapters want it."""
+    adapters = load_adapters(cluster, Key(source.namespace, source.name))
+    if not adapters:
+        return source
+    return replace(source, spec=scaled_spec(source.spec, adapters_in_charge(source.spec, source.uid, adapters)))
 
 
 def load_claims(cluster: Cluster, namespace: str) -> frozenset[str]:

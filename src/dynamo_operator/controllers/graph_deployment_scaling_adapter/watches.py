@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from dynamo_operator.controllers.adapters import SCALED_GRAPH, adapters_at, target_of
 from dynamo_operator.controllers.cluster import Cluster
 from dynamo_operator.controllers.resources import ADAPTERS, GRAPHS
 from dynamo_operator.controllers.sources import tree_of
@@ -18,23 +19,26 @@ def watch_adapters(controller: Controller, cluster: Cluster) -> None:
     """Subscribe the controller to the adapters and to the graphs that they scale."""
 
     def adapter_moved(change: Change[Body]) -> Iterable[Key]:
-        old, new = change.old, change.new
-        same = old is not None and new is not None and old.metadata.generation == new.metadata.generation
-        return () if same else (change.key,)
+        states = [state for state in (change.old, change.new) if state is not None]
+        if len(states) == 2 and _standing(states[0]) == _standing(states[1]):
+            return ()
+        # Another one for the same service may have to take over, or to give way.
+        return {change.key, *(key for state in states for key in adapters_at(cluster, target_of(state)))}
 
     def graph_moved(change: Change[Body]) -> Iterable[Key]:
-        adapters = cluster.informers[ADAPTERS].by("namespace", change.key.namespace)
-        # Most namespaces have no adapter: look there before decoding anything.
-        if not adapters or _counts(change.old) == _counts(change.new):
-            return ()
-        return tuple(
-            body.metadata.key
-            for body in adapters
-            if tree_at(tree_of(body, "spec"), "dgdRef").get("name") == change.key.name
-        )
+        adapters = cluster.informers[ADAPTERS].by(SCALED_GRAPH, change.key)
+        # Most graphs have no adapter: look there before decoding anything.
+        moved = adapters and _counts(change.old) != _counts(change.new)
+        return [body.metadata.key for body in adapters] if moved else ()
 
     controller.watch(cluster.informers[ADAPTERS], adapter_moved)
     controller.watch(cluster.informers[GRAPHS], graph_moved)
+
+
+def _standing(adapter: Body) -> tuple[object, ...]:
+    """What decides what an adapter does: its spec, who controls it, and whether it is about to go."""
+    meta = adapter.metadata
+    return meta.uid, meta.generation, meta.controller, meta.deleting
 
 
 def _counts(graph: Body | None) -> dict[str, tuple[object, object]]:
