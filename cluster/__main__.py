@@ -104,8 +104,9 @@ def describe(site: Site) -> str:
     version = versions(site.addons)
     rows = [f"  {'program':20}{'pid':>8}{'port':>8}  version"]
     for stem, program in programs_of(site).items():
+        built = version.get(program, "of this checkout")
         pid = str(pids[stem]) if stem in pids else "dead"
-        rows.append(f"  {stem:20}{pid:>8}{site.ports[stem]:>8}  {version[program]}")
+        rows.append(f"  {stem:20}{pid:>8}{site.ports[stem]:>8}  {built}")
     facts = [
         f"cluster      {layout.name}, {NODE_COUNT} simulated nodes with 8 GPUs each",
         f"server       {site.url(API_SERVER)}",

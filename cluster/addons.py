@@ -14,10 +14,11 @@ from typing import Any
 import yaml
 
 from cluster.errors import ClusterError
+from cluster.grove.install import GROVE_KINDS, grove_file
 from cluster.layout import PACKAGE
 from cluster.lws import lws_file
 from cluster.modules import ModuleFile, load_module_file
-from cluster.programs import LWS, VOLCANO
+from cluster.programs import GROVE, KAI, LWS, VOLCANO
 from cluster.toolchain import Say
 
 
@@ -70,6 +71,16 @@ ADDONS = {
             name=VOLCANO,
             files=(PACKAGE / "definitions" / "volcano.yaml",),
             kinds=("podgroups.scheduling.volcano.sh", "queues.scheduling.volcano.sh"),
+        ),
+        Addon(
+            name=GROVE,
+            files=tuple(grove_file(f"core/v1alpha1/crds/grove.io_{plural}.yaml") for plural in GROVE_KINDS),
+            kinds=tuple(f"{plural}.grove.io" for plural in GROVE_KINDS),
+        ),
+        Addon(
+            name=KAI,
+            files=(PACKAGE / "definitions" / "kai.yaml",),
+            kinds=("queues.scheduling.run.ai",),
         ),
     )
 }

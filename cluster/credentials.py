@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from cluster.certificates import Authority, make_authority
 from cluster.kubeconfig import render_kubeconfig, write_kubeconfig
-from cluster.lws import certificate_folder
 from cluster.nodes import OPERATOR_USER
 from cluster.ports import LOOPBACK
-from cluster.programs import API_SERVER, CONTROLLER_MANAGER, KWOK, LWS, SCHEDULER, Site
+from cluster.programs import (
+    ADDON_PROGRAM_OF,
+    API_SERVER,
+    CONTROLLER_MANAGER,
+    KWOK,
+    SCHEDULER,
+    Site,
+    certificate_folder,
+)
 
 # The first address of the Service range, which the Service `kubernetes` gets.
 _SERVICE_ADDRESS = "10.96.0.1"
@@ -32,10 +39,10 @@ def write_credentials(site: Site) -> None:
         site.kubeconfig_of(SCHEDULER): ("system:kube-scheduler", ()),
         site.kubeconfig_of(KWOK): ("kwok", _MASTERS),
     }
-    if LWS in site.addons:
-        users[site.kubeconfig_of(LWS)] = ("lws-controller", _MASTERS)
-        authority.issue_server("lws-webhook", hosts=("localhost",), addresses=(LOOPBACK,)).write(
-            certificate_folder(site), "tls"
+    for addon in set(ADDON_PROGRAM_OF) & set(site.addons):
+        users[site.kubeconfig_of(addon)] = (f"{addon}-controller", _MASTERS)
+        authority.issue_server(f"{addon}-webhook", hosts=("localhost",), addresses=(LOOPBACK,)).write(
+            certificate_folder(site, addon), "tls"
         )
     for path, (user, groups) in users.items():
         write_kubeconfig(path, _config(site, authority, user=user, groups=groups))

@@ -16,6 +16,7 @@ import yaml
 from cluster.build import check_space, load_tools
 from cluster.credentials import write_credentials
 from cluster.errors import ClusterError
+from cluster.grove.install import load_grove_webhooks, source_key
 from cluster.install import (
     Manifests,
     apply_definitions,
@@ -35,11 +36,13 @@ from cluster.programs import (
     AUDIT_POLICY,
     CONTROLLER_MANAGER,
     ETCD,
+    GROVE,
+    GROVE_WEBHOOK,
     KWOK,
     LWS,
     LWS_WEBHOOK,
     SCHEDULER,
-    VOLCANO,
+    SCHEDULER_NAMES,
     Site,
     addon_programs,
     command_of,
@@ -47,9 +50,9 @@ from cluster.programs import (
     programs_of,
 )
 from cluster.readiness import answers, wait_ready
+from cluster.schedulers import render_scheduler_config
 from cluster.state import State, load_state, write_state
 from cluster.toolchain import Say
-from cluster.volcano import render_scheduler_config
 
 DATA_SPACE = 512 * 1024**2
 """Bytes that must be free for a cluster's data and logs."""
@@ -128,7 +131,9 @@ def _reusable(layout: Layout, tools: Path, wish: Wish) -> Site | None:
 def _fingerprint(site: Site) -> str:
     """Hash of everything that running programs were started from."""
     commands = {stem: command_of(stem, site) for stem in programs_of(site)}
-    text = json.dumps([commands, render_stages(), AUDIT_POLICY, *_configurations(site).values()], sort_keys=True)
+    sources = [source_key()] if GROVE in site.addons else []
+    parts = [commands, render_stages(), AUDIT_POLICY, *sources, *_configurations(site).values()]
+    text = json.dumps(parts, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
@@ -174,7 +179,8 @@ def _write_folder(site: Site) -> None:
 
 def _configurations(site: Site) -> dict[str, Any]:
     """Configuration files that the add-ons need, by name."""
-    needed = {VOLCANO: ("scheduler.yaml", render_scheduler_config), LWS: ("lws.yaml", render_lws_config)}
+    needed = dict.fromkeys(SCHEDULER_NAMES, ("scheduler.yaml", render_scheduler_config))
+    needed[LWS] = ("lws.yaml", render_lws_config)
     return {name: render(site) for addon, (name, render) in needed.items() if addon in site.addons}
 
 
@@ -198,6 +204,8 @@ def _start_addons(site: Site, say: Say) -> None:
         _start_together(site, stems, say)
     if LWS in site.addons:
         apply_webhooks(site, load_lws_webhooks(site, say), port=site.ports[LWS_WEBHOOK])
+    if GROVE in site.addons:
+        apply_webhooks(site, load_grove_webhooks(site), port=site.ports[GROVE_WEBHOOK])
 
 
 def _install(site: Site, wish: Wish, *, own_crds: Manifests, say: Say) -> None:

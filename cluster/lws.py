@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import base64
-from pathlib import Path
 from typing import Any
 
 import yaml
 
 from cluster.modules import ModuleFile, load_module_file
 from cluster.ports import LOOPBACK
-from cluster.programs import LWS_WEBHOOK, Site
+from cluster.programs import LWS, LWS_WEBHOOK, Site, certificate_folder
 from cluster.toolchain import Say
 
 VERSION = "v0.9.0"
@@ -24,11 +23,6 @@ def lws_file(path: str) -> ModuleFile:
     return ModuleFile("sigs.k8s.io/lws", VERSION, "h1:DcJCgxjjoGOx//QHZkeKpyiblxYq70aCRZNYSfykWyI=", path)
 
 
-def certificate_folder(site: Site) -> Path:
-    """Where the webhooks' certificate lies, as tls.crt and tls.key."""
-    return site.layout.certificates / "lws"
-
-
 def render_lws_config(site: Site) -> dict[str, Any]:
     """Configuration of the controller: one of its kind, with a certificate that is given."""
     return {
@@ -37,7 +31,7 @@ def render_lws_config(site: Site) -> dict[str, Any]:
         "webhook": {
             "host": LOOPBACK,
             "port": site.ports[LWS_WEBHOOK],
-            "certDir": str(certificate_folder(site)),
+            "certDir": str(certificate_folder(site, LWS)),
         },
         "metrics": {"bindAddress": "0"},
         "leaderElection": {"leaderElect": False},

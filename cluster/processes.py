@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from cluster.errors import ClusterError
-from cluster.layout import Layout
+from cluster.layout import CHECKOUT, Layout
 
 # Throwaway processes on a machine with memory to spare: collecting garbage less often saves a third of their CPU.
 GARBAGE_PERCENT = "400"
@@ -31,7 +31,7 @@ def write_process(layout: Layout, stem: str, command: Sequence[str]) -> int:
         (os.POSIX_SPAWN_DUP2, 1, 2),
     ]
     # Not subprocess: the program is meant to go on when this process ends.
-    environment = {**os.environ, "GOGC": GARBAGE_PERCENT}
+    environment = {**os.environ, "GOGC": GARBAGE_PERCENT, "PYTHONPATH": str(CHECKOUT)}
     pid = os.posix_spawn(command[0], list(command), environment, file_actions=actions, setsid=True)
     (layout.pids / f"{stem}.pid").write_text(f"{pid}\n")
     return pid

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,14 +28,23 @@ PROGRAM_OF = {
 
 LWS = "lws"
 VOLCANO = "volcano"
+GROVE = "grove"
+KAI = "kai"
 
-ADDON_PROGRAM_OF = {LWS: {LWS: "lws-controller"}}
+ADDON_PROGRAM_OF = {LWS: {LWS: "lws-controller"}, GROVE: {GROVE: "cluster.grove"}}
 """The programs that an add-on brings along, behind their stems; they start when the definitions are served."""
 
 ETCD_PEER = "etcd-peer"
 LWS_WEBHOOK = "lws-webhook"
+GROVE_WEBHOOK = "grove-webhook"
 PORT_NAMES = (*PROGRAM_OF, ETCD_PEER)
-ADDON_PORT_NAMES = {LWS: (LWS, LWS_WEBHOOK)}
+ADDON_PORT_NAMES = {LWS: (LWS, LWS_WEBHOOK), GROVE: (GROVE, GROVE_WEBHOOK)}
+
+STAND_INS = ("cluster.grove",)
+"""Programs that are modules of this checkout and stand for others."""
+
+SCHEDULER_NAMES = {VOLCANO: "volcano", KAI: "kai-scheduler"}
+"""Add-ons with a scheduler that the stock one stands for, and what pods call it."""
 
 HEALTH_PATHS = {
     ETCD: "/readyz",
@@ -43,6 +53,7 @@ HEALTH_PATHS = {
     SCHEDULER: "/readyz",
     KWOK: "/healthz",
     LWS: "/readyz",
+    GROVE: "/readyz",
 }
 
 AUDIT_POLICY = {
@@ -64,12 +75,17 @@ class Site:
 
     def url(self, stem: str) -> str:
         """Where a program listens; etcd, kwok and add-ons' health speak plain HTTP."""
-        scheme = "http" if stem in (ETCD, ETCD_PEER, KWOK, LWS) else "https"
+        scheme = "http" if stem in (ETCD, ETCD_PEER, KWOK, LWS, GROVE) else "https"
         return f"{scheme}://{LOOPBACK}:{self.ports[stem]}"
 
     def kubeconfig_of(self, stem: str) -> Path:
         """Credentials of a program of the control plane."""
         return self.layout.certificates / f"{stem}.kubeconfig"
+
+
+def certificate_folder(site: Site, addon: str) -> Path:
+    """Where the certificate of an add-on's webhooks lies, as tls.crt and tls.key."""
+    return site.layout.certificates / addon
 
 
 def addon_programs(addons: Iterable[str]) -> dict[str, str]:
@@ -96,8 +112,13 @@ def command_of(stem: str, site: Site) -> list[str]:
         SCHEDULER: _scheduler,
         KWOK: _kwok,
         LWS: _lws,
+        GROVE: _grove,
     }[stem](site)
-    return [str(site.tools / programs_of(site)[stem]), *(f"--{key}={value}" for key, value in options.items())]
+    return [*_program(programs_of(site)[stem], site), *(f"--{key}={value}" for key, value in options.items())]
+
+
+def _program(name: str, site: Site) -> list[str]:
+    return [sys.executable, "-m", name] if name in STAND_INS else [str(site.tools / name)]
 
 
 def _etcd(site: Site) -> dict[str, object]:
@@ -166,7 +187,7 @@ def _controller_manager(site: Site) -> dict[str, object]:
 
 def _scheduler(site: Site) -> dict[str, object]:
     options = _client_options(site, SCHEDULER)
-    if VOLCANO in site.addons:
+    if set(SCHEDULER_NAMES) & set(site.addons):
         options["config"] = site.layout.folder / "scheduler.yaml"
     return options
 
@@ -210,4 +231,13 @@ def _lws(site: Site) -> dict[str, object]:
         "config": site.layout.folder / "lws.yaml",
         "health-probe-bind-address": f"{LOOPBACK}:{site.ports[LWS]}",
         "zap-log-level": "error",
+    }
+
+
+def _grove(site: Site) -> dict[str, object]:
+    return {
+        "kubeconfig": site.kubeconfig_of(GROVE),
+        "health-port": site.ports[GROVE],
+        "webhook-port": site.ports[GROVE_WEBHOOK],
+        "certificates": certificate_folder(site, GROVE),
     }

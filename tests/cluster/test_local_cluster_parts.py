@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -19,12 +20,15 @@ from cluster.certificates import make_authority
 from cluster.errors import ClusterError
 from cluster.layout import STAGE_FOLDER, Layout, layout_of
 from cluster.lifecycle import Wish, list_layouts, render_stages, start
-from cluster.lws import certificate_folder, render_lws_config
+from cluster.lws import render_lws_config
 from cluster.modules import ModuleFile, load_module_file
 from cluster.nodes import render_node
 from cluster.ports import choose_ports
 from cluster.processes import belongs, delete_processes, load_pids, write_process
 from cluster.programs import (
+    GROVE,
+    GROVE_WEBHOOK,
+    KAI,
     LWS,
     LWS_WEBHOOK,
     PORT_NAMES,
@@ -32,14 +36,15 @@ from cluster.programs import (
     SCHEDULER,
     VOLCANO,
     Site,
+    certificate_folder,
     command_of,
     port_names,
     programs_of,
 )
 from cluster.readiness import wait_until
+from cluster.schedulers import render_scheduler_config
 from cluster.state import State, load_state, write_state
 from cluster.toolchain import Go, load_go, parse_version
-from cluster.volcano import render_scheduler_config
 from cryptography import x509
 
 from cluster import build, lifecycle, modules, toolchain
@@ -142,16 +147,26 @@ def test_lws_finds_its_configuration_and_certificate_in_the_folder(layout: Layou
     site = Site(layout, Path("/tools"), {**PORTS, LWS: 1, LWS_WEBHOOK: 2}, (LWS,))
     assert f"--config={layout.folder}/lws.yaml" in command_of(LWS, site)
     webhook = render_lws_config(site)["webhook"]
-    assert webhook == {"host": "127.0.0.1", "port": 2, "certDir": str(certificate_folder(site))}
+    assert webhook == {"host": "127.0.0.1", "port": 2, "certDir": str(certificate_folder(site, LWS))}
 
 
-def test_scheduler_has_a_second_name_with_volcano_only(layout: Layout) -> None:
+@pytest.mark.parametrize(
+    ("addon", "name"), [pytest.param(VOLCANO, "volcano", id="volcano"), pytest.param(KAI, "kai-scheduler", id="kai")]
+)
+def test_scheduler_has_a_second_name_with_some_addons_only(layout: Layout, addon: str, name: str) -> None:
     plain = Site(layout, Path("/tools"), PORTS)
     assert not [option for option in command_of(SCHEDULER, plain) if option.startswith("--config")]
-    with_volcano = replace(plain, addons=(VOLCANO,))
-    assert f"--config={layout.folder}/scheduler.yaml" in command_of(SCHEDULER, with_volcano)
-    names = [profile["schedulerName"] for profile in render_scheduler_config(with_volcano)["profiles"]]
-    assert names == ["default-scheduler", "volcano"]
+    with_addon = replace(plain, addons=(addon,))
+    assert f"--config={layout.folder}/scheduler.yaml" in command_of(SCHEDULER, with_addon)
+    names = [profile["schedulerName"] for profile in render_scheduler_config(with_addon)["profiles"]]
+    assert names == ["default-scheduler", name]
+
+
+def test_the_stand_in_for_grove_is_a_module_of_this_checkout(layout: Layout) -> None:
+    site = Site(layout, Path("/tools"), {**PORTS, GROVE: 1, GROVE_WEBHOOK: 2}, (GROVE,))
+    command = command_of(GROVE, site)
+    assert command[:3] == [sys.executable, "-m", "cluster.grove"]
+    assert f"--certificates={layout.folder}/certificates/grove" in command
 
 
 def test_another_go_version_is_another_cache_folder() -> None:
