@@ -139,7 +139,7 @@ class Operator:
             recorder_of=recorders.__getitem__,
         )
         mode = "namespace-restricted" if settings.restricted_namespace else "cluster-wide"
-        own = OperatorMetrics(metrics.registry, mode=mode)
+        own = OperatorMetrics(metrics.registry, caches.whole, mode=mode)
         metrics.registry.register(Inventory(caches.whole))
         controllers = _build_controllers(cluster, settings, metrics, own)
         operator = cls(settings, cluster, caches, controllers, recorders, metrics, own)
@@ -299,7 +299,7 @@ def _build_controllers(
         ADAPTERS: AdapterReconciler(cluster).reconcile,
     }
     graphs, components, adapters = (
-        controller(resource.kind, own.counted(resource.kind, reconcile), WorkQueue(cluster.clock))
+        controller(resource.kind, own.counted(resource, reconcile), WorkQueue(cluster.clock))
         for resource, reconcile in reconcilers.items()
     )
     watch_graphs(graphs, cluster)

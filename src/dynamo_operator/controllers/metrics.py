@@ -27,9 +27,10 @@ Reconcile = Callable[[Key], Awaitable[Result]]
 
 
 class OperatorMetrics:
-    """Reconcile counters and inventory gauges of the operator's kinds."""
+    """Reconcile counters of the operator's kinds, by namespace; those of a namespace without objects are given back."""
 
-    def __init__(self, registry: CollectorRegistry, *, mode: str) -> None:
+    def __init__(self, registry: CollectorRegistry, informers: Mapping[Resource, Informer[Body]], *, mode: str) -> None:
+        self._informers = informers
         labels = ("resource_type", "namespace", "result")
         self._seconds = Histogram(
             "dynamo_operator_reconcile_duration_seconds",
@@ -56,8 +57,9 @@ class OperatorMetrics:
         )
         build.labels(__version__, mode).set(1)
 
-    def counted(self, kind: str, reconcile: Reconcile) -> Reconcile:
-        """The same reconcile, measured."""
+    def counted(self, resource: Resource, reconcile: Reconcile) -> Reconcile:
+        """The same reconcile of objects of a kind, measured."""
+        kind = resource.kind
 
         async def measured(key: Key) -> Result:
             started, result = perf_counter(), "error"
@@ -70,9 +72,18 @@ class OperatorMetrics:
             finally:
                 self._seconds.labels(kind, key.namespace, result).observe(perf_counter() - started)
                 self._total.labels(kind, key.namespace, result).inc()
+                self._give_back(resource, key)
             return outcome
 
         return measured
+
+    def _give_back(self, resource: Resource, key: Key) -> None:
+        """Drop the series of a namespace when its last object of a kind is gone: namespaces come and go for ever."""
+        informer = self._informers[resource]
+        if informer.get(key) is not None or informer.by("namespace", key.namespace):
+            return
+        for family in (self._seconds, self._total, self._errors):
+            family.remove_by_labels({"resource_type": resource.kind, "namespace": key.namespace})
 
 
 class Inventory(Collector):
