@@ -220,14 +220,18 @@ class Operator:
     def _election(self) -> Election:
         settings = self.settings
         namespace = settings.leader_namespace or os.environ.get("POD_NAMESPACE", "default")
+        identity = new_identity(socket.gethostname())
         candidacy = Candidacy(
             Key(namespace, settings.leader_id),
-            new_identity(socket.gethostname()),
+            identity,
             duration=settings.leader_lease_duration.seconds,
             renew_deadline=settings.leader_renew_deadline.seconds,
             retry_period=settings.leader_retry_period.seconds,
         )
-        return Election(self.cluster.client, candidacy, clock=self.cluster.clock, metrics=self.metrics)
+        client, clock = self.cluster.client, self.cluster.clock
+        recorder = EventRecorder(client, identity, clock)
+        self._background.start(recorder.run(), name="events of leases")
+        return Election(client, candidacy, clock=clock, metrics=self.metrics, recorder=recorder)
 
     async def _reconcile(self, stop: asyncio.Event, *, lost: asyncio.Event) -> None:
         """Run the controllers until told to stop; what they began is finished within the drain time.

@@ -115,7 +115,7 @@ def clock() -> ManualClock:
 
 
 async def test_no_lease_it_is_created_and_we_lead(leases: Leases, clock: ManualClock) -> None:
-    me = Candidate(leases, clock, labels={"release": "r"})
+    me = Candidate(leases, clock)
     await me.start()
     assert leases.spec == {
         "holderIdentity": "me",

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from dynamo_operator.domain.labels import FINALIZER, LAST_APPLIED_GENERATION, LAST_APPLIED_HASH
+from dynamo_operator.domain.labels import FINALIZER, LAST_APPLIED_HASH
 from dynamo_operator.domain.site import Offers, Site
 from dynamo_operator.offline.rendering import render_manifest
 from tests.support.bed import COMPONENT, GRAPH, Bed
@@ -24,7 +24,7 @@ FORMER = "manager"
 SUPERFLUOUS = "example.com/superfluous"
 """A label that only the former operator wants."""
 
-_MARKS = {LAST_APPLIED_HASH: "0b5e8f6f4a", LAST_APPLIED_GENERATION: "1"}
+_MARKS = {LAST_APPLIED_HASH: "0b5e8f6f4a", "nvidia.com/last-applied-generation": "1"}
 _BLANKS = {"$HASH": "0b5e8f6f4a", "$GENERATION": "1", "$TIME": "2026-01-02T03:04:05Z", "$IP": "10.1.2.3"}
 # What CLUSTER_WIDE means to rendering.
 _SITE = Site(

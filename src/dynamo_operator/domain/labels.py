@@ -46,7 +46,6 @@ KAI_QUEUE: Final = "nvidia.com/kai-scheduler-queue"
 POD_GROUP: Final = "scheduling.k8s.io/group-name"
 # Read by the Go operator after a handback, and by our own restart.
 LAST_APPLIED_HASH: Final = "nvidia.com/last-applied-hash"
-LAST_APPLIED_GENERATION: Final = "nvidia.com/last-applied-generation"
 
 # On copies of the SSH key pair: the resourceVersion of the Secret that was copied. Read by the operator itself.
 COPIED_VERSION: Final = "nvidia.com/copied-version"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 from uuid import uuid4
 
@@ -32,11 +32,10 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Candidacy:
-    """Who stands for which lease; times in seconds. ``labels`` are put on a lease that this candidate creates."""
+    """Who stands for which lease; times in seconds."""
 
     lease: Key
     identity: str
-    labels: Mapping[str, str] = field(default_factory=dict[str, str])
     duration: float = 15.0
     renew_deadline: float = 10.0
     retry_period: float = 2.0
@@ -74,7 +73,7 @@ class Election:
         *,
         clock: Clock,
         metrics: Metrics,
-        recorder: EventRecorder | None = None,
+        recorder: EventRecorder,
     ) -> None:
         self._client = client
         self._as = candidacy
@@ -170,11 +169,10 @@ class Election:
         return True
 
     async def _create(self) -> None:
-        metadata = {"namespace": self._as.lease.namespace, "name": self._as.lease.name}
         manifest = {
             "apiVersion": LEASE.api_version,
             "kind": LEASE.kind,
-            "metadata": metadata | ({"labels": dict(self._as.labels)} if self._as.labels else {}),
+            "metadata": {"namespace": self._as.lease.namespace, "name": self._as.lease.name},
             "spec": self._claim(None),
         }
         answer = await self._client.create(
@@ -233,9 +231,8 @@ class Election:
         return self._as.identity.partition("_")[0][:128] or "leader-election"
 
     def _tell(self, what: str) -> None:
-        if self._recorder is not None:
-            meta = self._held().metadata
-            self._recorder.record((LEASE, meta), "Normal", "LeaderElection", f"{self._as.identity} {what}")
+        meta = self._held().metadata
+        self._recorder.record((LEASE, meta), "Normal", "LeaderElection", f"{self._as.identity} {what}")
 
 
 async def _within(clock: Clock, seconds: float, work: Coroutine[Any, Any, R]) -> R:
