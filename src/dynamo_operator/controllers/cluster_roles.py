@@ -21,33 +21,31 @@ class ClusterRoles:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._seen: set[str] = set()
-        self._said: set[str] = set()
+        self._known: set[str] = set()
         self._asking = asyncio.Lock()
 
     async def warn(self, parent: Parent, children: Sequence[Child]) -> None:
         """Log each cluster role that the graph's bindings name and that does not exist."""
         for account, role in _bound(children):
-            if role in self._seen or role in self._said:
-                continue
-            async with self._asking:  # one question serves all graphs that have it
-                known = role in self._seen or role in self._said or await self._exists(role)
-            if known:
-                continue
-            self._said.add(role)
-            # No event: every graph would carry it, and again after each restart.
-            text = f"ClusterRole {role} does not exist, so {account} may do nothing: install it with the chart"
-            log.warning(text, graph=str(parent.meta.key))
+            if role not in self._known and await self._is_missing(role):
+                # No event: every graph would carry it, and again after each restart.
+                text = f"ClusterRole {role} does not exist, so {account} may do nothing: install it with the chart"
+                log.warning(text, graph=str(parent.meta.key))
 
-    async def _exists(self, role: str) -> bool:
-        try:
-            await self._cluster.client.get(CLUSTER_ROLES, Key("", role))
-        except NotFound:
+    async def _is_missing(self, role: str) -> bool:
+        """Whether the role does not exist; True once, as nobody is told twice."""
+        async with self._asking:  # one question serves all graphs that have it
+            if role in self._known:
+                return False
+            try:
+                await self._cluster.client.get(CLUSTER_ROLES, Key("", role))
+            except NotFound:
+                self._known.add(role)
+                return True
+            except ApiError:
+                return False  # not ours to know right now; the API server refuses the binding when it must
+            self._known.add(role)
             return False
-        except ApiError:
-            return True  # not ours to know right now; the API server refuses the binding when it must
-        self._seen.add(role)
-        return True
 
 
 def _bound(children: Sequence[Child]) -> Iterable[tuple[str, str]]:
