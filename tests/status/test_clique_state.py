@@ -128,11 +128,12 @@ def test_a_service_is_rolled_to_the_newest_set(objects: GangObjects, observed: b
 def test_what_a_set_has_settled_is_read_back() -> None:
     template = [
         {"name": "work-ldr", "annotations": {"nvidia.com/restartAt": "r"}, "spec": {"minAvailable": 1, "podSpec": {}}},
-        {"name": "work-wkr", "spec": {"minAvailable": 2}},
+        {"name": "work-wkr", "spec": {"minAvailable": 2, "podSpec": {"schedulerName": "kai"}}},
         {"name": "front", "spec": {"podSpec": {"serviceAccountName": "mine"}}},
     ]
     gang = {"spec": {"template": {"cliques": template}}}
-    assert cliques_there(gang) == CliquesThere(("work-ldr", "work-wkr", "front"), {"work-ldr": 1, "work-wkr": 2})
+    wanted = CliquesThere(("work-ldr", "work-wkr", "front"), {"work-ldr": 1, "work-wkr": 2}, frozenset({"", "kai"}))
+    assert cliques_there(gang) == wanted
     assert cliques_there({}) == CliquesThere()
     assert clique_pod(gang, GRAPH.services[0]) == {"serviceAccountName": "mine"}
     assert {key: state.restart_id for key, state in states(there(gang)).items()} == {"Front": "", "Work": "r"}

@@ -38,10 +38,14 @@ def queue_of(annotations: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CliquesThere:
-    """What Grove never changes of a PodCliqueSet that exists: the order of its cliques, and their ``minAvailable``."""
+    """What is settled by a PodCliqueSet that exists: the order of its cliques, their ``minAvailable``, its schedulers.
+
+    Grove never changes the first two. ``schedulers`` are names as pods give them; the default one has an empty name.
+    """
 
     order: tuple[str, ...] = ()
     minimum: Mapping[str, int] = field(default_factory=dict[str, int])
+    schedulers: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,9 +47,14 @@ def clique_states(graph: Graph, there: GangObjects) -> list[ComponentState]:
 
 def gang_problems(graph: Graph, states: Sequence[ComponentState], there: GangObjects) -> list[str]:
     """What a graph waits for, as people read it: one message for its PodCliqueSet, or none."""
-    stale = _unprocessed(there.gang) if _observed_generation(there.gang) is not None else ""
+    stale = _unprocessed(there.gang) if is_observed(there.gang) else ""
     reasons = [stale] if stale else [state.message for state in states if not state.available]
     return [f"{graph.name}: {'; '.join(reasons)}"] if reasons else []
+
+
+def is_observed(found: Tree) -> bool:
+    """Whether Grove has ever looked at an object."""
+    return _observed_generation(found) is not None
 
 
 def cliques_there(gang: Tree) -> CliquesThere:
@@ -59,6 +64,9 @@ def cliques_there(gang: Tree) -> CliquesThere:
     return CliquesThere(
         order=tuple(templates),
         minimum={name: number for name, number in minimum.items() if isinstance(number, int)},
+        schedulers=frozenset(
+            str(tree_at(template, "spec", "podSpec").get("schedulerName", "")) for template in templates.values()
+        ),
     )
 
 

@@ -209,6 +209,26 @@ def test_queue(annotations: dict[str, str], known: frozenset[str] | None, queue:
         assert clique["spec"]["podSpec"]["schedulerName"] == "kai-scheduler"
 
 
+THERE = [
+    ("a set of another scheduler: it stays with it", "", {}, {}, ""),
+    ("a set of KAI's: it stays with it", "kai-scheduler", {}, {}, "kai-scheduler"),
+    ("the graph names a queue: KAI's", "", {"nvidia.com/kai-scheduler-queue": "dynamo"}, {}, "kai-scheduler"),
+    ("a service names KAI's scheduler: that", "", {}, {"schedulerName": "kai-scheduler"}, "kai-scheduler"),
+]
+
+
+@pytest.mark.parametrize(
+    ("stored", "annotations", "pod", "wanted"), [each[1:] for each in THERE], ids=[each[0] for each in THERE]
+)
+def test_kai_comes_to_a_set_that_is_there(
+    stored: str, annotations: dict[str, str], pod: dict[str, str], wanted: str
+) -> None:
+    there = Circumstances(cliques=CliquesThere(schedulers=frozenset({stored})), queues=frozenset({"dynamo"}))
+    made = cliques(graph_of({"w": {"extraPodSpec": pod}}, annotations=annotations), there, site=KAI)["w"]
+    assert made["spec"]["podSpec"].get("schedulerName", "") == wanted
+    assert ("kai.scheduler/queue" in made["labels"]) == bool(wanted)
+
+
 def test_all_services_choose_another_scheduler_no_queue_is_needed() -> None:
     other = {"extraPodSpec": {"schedulerName": "mine"}}
     made = cliques(graph_of({"a": other, "b": other}), Circumstances(queues=frozenset()), site=KAI)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dynamo_operator.domain.graph import Graph
-from dynamo_operator.domain.labels import GROVE_GROUP
+from dynamo_operator.domain.labels import GROVE_GROUP, KAI_QUEUE, KAI_SCHEDULER
 from dynamo_operator.domain.manifest import Child, Manifest
 from dynamo_operator.domain.outcome import Unrenderable
 from dynamo_operator.domain.pathway import Circumstances, queue_of
@@ -56,11 +56,21 @@ def _render_cliques(graph: Graph, site: Site, circumstances: Circumstances) -> l
             f"spec.services[{RESERVED}]: its Service would have the name of Grove's own, {graph.name}-0; rename it"
         )
     cliques = [clique for each in graph.services for clique in render_cliques(graph, each, site, circumstances)]
-    if site.offers.kai and any(takes_queue(clique) for clique in cliques):
+    if site.offers.kai and any(map(takes_queue, cliques)) and not _runs_otherwise(graph, cliques, circumstances):
         queue = _known_queue(graph, circumstances)
         cliques = [with_queue(clique, queue) for clique in cliques]
     _check_one_scheduler(cliques)
     return _in_order(cliques, circumstances.cliques.order)
+
+
+def _runs_otherwise(graph: Graph, cliques: Sequence[Manifest], circumstances: Circumstances) -> bool:
+    """Whether the pods run by another scheduler already, and nobody asks for KAI's.
+
+    Its arrival must not replace pods that nobody changed.
+    """
+    named = any(clique["spec"]["podSpec"].get("schedulerName") == KAI_SCHEDULER for clique in cliques)
+    there = circumstances.cliques.schedulers
+    return bool(there) and KAI_SCHEDULER not in there and not named and not graph.annotations.get(KAI_QUEUE, "").strip()
 
 
 def _known_queue(graph: Graph, circumstances: Circumstances) -> str:
