@@ -11,7 +11,8 @@ from dynamo_operator.controllers.cluster import ChildError, Cluster, Parent
 from dynamo_operator.controllers.shared_services import release_shared_services
 from dynamo_operator.domain.manifest import Child
 from dynamo_operator.runtime.apply import Applied, Foreign
-from dynamo_operator.runtime.resource import Key
+from dynamo_operator.runtime.owner import CONTROLLER_UID
+from dynamo_operator.runtime.resource import Key, Resource
 from dynamo_operator.runtime.views import OwnerReference
 
 FOUNDATION: Final = (resources.ADAPTERS, resources.CONFIG_MAPS, resources.INFERENCE_POOLS)
@@ -42,18 +43,30 @@ class Making:
         await self.cluster.prune_others(self.parent, FOUNDATION, children)
 
     async def workloads(self, foundation: Sequence[Child], workloads: Sequence[Child]) -> list[Applied]:
-        """Make foundation and workloads, and remove those of another pathway. Raises ChildError.
-
-        When one of them cannot be made, nothing of what runs is removed.
-        """
+        """Make foundation and workloads. Raises ChildError; nothing of what runs is removed."""
         children = [*foundation, *workloads]
         try:
-            applied = await self.cluster.apply_children(self.parent, children)
-        except ChildError:
+            return await self.cluster.apply_children(self.parent, children)
+        finally:
             await self.cluster.prune_others(self.parent, FOUNDATION, children)
-            raise
-        await self.cluster.prune_others(self.parent, (*FOUNDATION, *WORKLOADS), children)
-        return applied
+
+    async def succession(self, workloads: Sequence[Child], *, attended: bool) -> Sequence[str]:
+        """Remove workloads that are no longer wanted; why they stay, nothing when they go.
+
+        Those of another pathway stay until somebody attends to the new ones: definitions may be installed long before
+        the controller that makes pods of them, or without it.
+        """
+        made = {resources.resource_of(child.manifest) for child in workloads}
+        former = [kind for kind in WORKLOADS if kind not in made and self._has(kind)]
+        if former and not attended:
+            kinds, name = ", ".join(kind.kind for kind in former), self.parent.meta.name
+            seen = ", ".join(sorted(kind.kind for kind in made))
+            return [f"{name}: {kinds} stays until the controller of {seen} has looked at {self.parent.meta.key}"]
+        await self.cluster.prune_others(self.parent, WORKLOADS, workloads)
+        return ()
+
+    def _has(self, kind: Resource) -> bool:
+        return bool(self.cluster.informers[kind].by(CONTROLLER_UID, self.parent.meta.uid))
 
     async def companions(self, children: Sequence[Child]) -> Sequence[str]:
         """Make what goes with the workloads; what stands in the way for a moment, nothing when all is made.

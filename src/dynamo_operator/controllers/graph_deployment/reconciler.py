@@ -107,9 +107,11 @@ class GraphReconciler:
         applied = await making.workloads(foundation, rendering.workloads)
         await provide_ssh_key(self._cluster, graph)
         await driver.follow_up(self._cluster, graph)
-        held_up = await making.companions(rendering.companions)
+        kept = await making.succession(rendering.workloads, attended=driver.attended(applied))
+        # What stays keeps the names of its Services as well; a change of the new workloads wakes us.
+        held_up = () if kept else await making.companions(rendering.companions)
         progress = driver.progress(self._cluster, graph, applied)
-        self._submit(world, self._status(world, graph, progress, restart, held_up=held_up))
+        self._submit(world, self._status(world, graph, progress, restart, held_up=[*kept, *held_up]))
         return Result(requeue_after=LOOK_AGAIN) if held_up else DONE
 
     def _driver(self, graph: Graph) -> PathwayDriver:

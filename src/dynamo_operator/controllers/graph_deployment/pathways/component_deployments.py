@@ -32,6 +32,10 @@ class ComponentDeploymentsDriver:
     async def follow_up(self, _cluster: Cluster, _graph: Graph, /) -> None:
         """Nothing."""
 
+    def attended(self, _applied: Sequence[Applied], /) -> bool:
+        """True: their controller is part of this operator."""
+        return True
+
     def progress(self, _cluster: Cluster, graph: Graph, applied: Sequence[Applied], /) -> Progress:
         """What the API server answered about the component deployments."""
         states = [component_state_of(object_of(a.body)) for a in applied if a.wanted.resource == COMPONENTS]

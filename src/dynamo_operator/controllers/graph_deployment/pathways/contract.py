@@ -54,6 +54,10 @@ class PathwayDriver(Protocol):
         """What is to be done once the workloads are made. Raises StepError."""
         ...
 
+    def attended(self, applied: Sequence[Applied], /) -> bool:
+        """Whether the controller that makes pods of the workloads has seen them."""
+        ...
+
     def progress(self, cluster: Cluster, graph: Graph, applied: Sequence[Applied], /) -> Progress:
         """How far the services are after the workloads were made."""
         ...

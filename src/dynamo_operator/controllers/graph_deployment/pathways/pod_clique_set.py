@@ -24,6 +24,7 @@ from dynamo_operator.status.clique_state import (
     clique_states,
     cliques_there,
     gang_problems,
+    is_observed,
 )
 
 _SCALING_FAILED: Final = "failed to reconcile Dynamo components deployments: failed to reconcile Grove scaling"
@@ -58,6 +59,10 @@ class PodCliqueSetDriver:
         for service in graph.services:
             if service.replicas is not None:
                 await _scale(cluster, graph, service, service.replicas)
+
+    def attended(self, applied: Sequence[Applied], /) -> bool:
+        """Whether Grove has ever looked at the set."""
+        return any(is_observed(object_of(a.body)) for a in applied if a.wanted.resource == POD_CLIQUE_SETS)
 
     def progress(self, cluster: Cluster, graph: Graph, applied: Sequence[Applied], /) -> Progress:
         """What the caches say about the cliques, and the API server about their set."""
