@@ -39,6 +39,11 @@ def graph(spec: dict[str, Any], name: str = "g", framework: str = "", off: bool 
     return {"apiVersion": "nvidia.com/v1alpha1", "kind": kind, "metadata": metadata, "spec": body}
 
 
+def config(document: str) -> dict[str, str]:
+    """The variable that holds a deployment config."""
+    return {"name": "DYN_DEPLOYMENT_CONFIG", "value": document}
+
+
 def component(spec: dict[str, Any]) -> dict[str, Any]:
     """A component deployment of its own."""
     kind = "DynamoComponentDeployment"
@@ -71,6 +76,16 @@ SOUND: list[tuple[str, dict[str, Any], Offers]] = [
     ("TensorRT-LLM", graph(worker("dynamo.trtllm --tensor-parallel-size 16")), SETS),
     ("TensorRT-LLM with sizes in a file", graph(worker("dynamo.trtllm --extra-engine-args /e.yaml")), SETS),
     ("a component of its own", component(worker("dynamo.sglang --tp 16")), SETS),
+    (
+        "GPUs by a deployment config",
+        graph(
+            worker(
+                "dynamo.sglang --tp 16", gpus="", envs=[config('{"w": {"ServiceArgs": {"resources": {"GPU": "8"}}}}')]
+            )
+        ),
+        SETS,
+    ),
+    ("a deployment config that is none", graph(worker("dynamo.sglang --tp 16", envs=[config("?")])), SETS),
     ("one node, whatever it runs", graph({"componentType": "worker"}), Offers()),
     ("a service of which nothing is said", graph({}), Offers()),
 ]

@@ -11,7 +11,7 @@ from typing import Final
 
 from dynamo_operator.domain import labels
 from dynamo_operator.domain.component import Component, Resources
-from dynamo_operator.domain.graph import Graph
+from dynamo_operator.domain.graph import Graph, Service
 from dynamo_operator.domain.outcome import Doubt, Unrenderable
 from dynamo_operator.domain.pathway import Pathway, pathway_of
 from dynamo_operator.domain.site import Site
@@ -19,6 +19,7 @@ from dynamo_operator.render.backends.contract import GPU_FIELD, MAIN_FIELD, NODE
 from dynamo_operator.render.backends.detection import WORKER_TYPES, backend_of
 from dynamo_operator.render.components.registry import component_type_named
 from dynamo_operator.render.container import overridden_container
+from dynamo_operator.render.deployment_config import VARIABLE, ServiceArguments, parse_service_arguments
 
 # A StatefulSet of LeaderWorkerSet's is called SET-0; its pods carry that with a hash of ten characters as a label.
 _LONGEST_SET: Final = 63 - len("-0") - len("-0123456789")
@@ -28,11 +29,11 @@ _NO_RESOURCES: Final = Resources()
 def graph_doubts(graph: Graph, site: Site) -> list[Doubt]:
     """All doubts about a graph's services on several nodes, sorted by service."""
     pathway = pathway_of(graph.annotations, site)
-    return [
-        doubt
-        for service in graph.services
-        for doubt in component_doubts(service.component, site, f"spec.services[{service.key}]", pathway=pathway)
-    ]
+    doubts: list[Doubt] = []
+    for service in graph.services:
+        component = _sized(graph, service) if pathway is Pathway.COMPONENTS else service.component
+        doubts += component_doubts(component, site, f"spec.services[{service.key}]", pathway=pathway)
+    return doubts
 
 
 def component_doubts(
@@ -46,6 +47,22 @@ def component_doubts(
     if pathway is Pathway.COMPONENTS:
         doubts = [*_cluster_doubts(component, site), *_set_doubts(start), *doubts]
     return [replace(each, path=f"{path}.{each.path}") for each in doubts]
+
+
+def _sized(graph: Graph, service: Service) -> Component:
+    """The component with the sizes that a deployment config gives it; one that is no such document gives none."""
+    envs = {env.get("name"): env for env in (*graph.envs, *service.component.envs)}
+    try:
+        wanted = parse_service_arguments(str(envs.get(VARIABLE, {}).get("value") or "{}"), service.key)
+    except Unrenderable:
+        wanted = ServiceArguments()
+    component, given = service.component, service.component.resources or _NO_RESOURCES
+    gpu = {"gpu": wanted.amounts["gpu"]} if "gpu" in wanted.amounts else {}
+    return replace(
+        component,
+        replicas=wanted.workers if component.replicas is None else component.replicas,
+        resources=replace(given, requests=replace(given.requests, **gpu), limits=replace(given.limits, **gpu)),
+    )
 
 
 def _start(component: Component, site: Site) -> Start:
