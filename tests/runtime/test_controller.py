@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry
 from structlog.testing import capture_logs
 
 from dynamo_operator.runtime.controller import DONE, Controller, Result
-from dynamo_operator.runtime.errors import Invalid, Unavailable
+from dynamo_operator.runtime.errors import ApiError, Conflict, Invalid, Unavailable
 from dynamo_operator.runtime.informer import Informer
 from dynamo_operator.runtime.metrics import Metrics
 from dynamo_operator.runtime.queue import RESYNC, USER, WorkQueue
@@ -144,6 +144,21 @@ async def test_worker_breaks_the_others_do_not_go_on_alone() -> None:
         bed.queue.add(A)
         await settle()
         assert isinstance(bed.task.exception(), TypeError)
+
+
+@pytest.mark.parametrize(
+    ("error", "longest"),
+    [
+        pytest.param(ApiError(status=500), 60, id="a webhook that does not answer: nobody says when it does again"),
+        pytest.param(Conflict(status=409), 1000, id="anything else: ever more slowly"),
+    ],
+)
+async def test_longest_retry_depends_on_who_will_tell(error: Exception, longest: float) -> None:
+    controller = Controller("pod", Bed().reconcile, WorkQueue(ManualClock()))
+    with capture_logs() as logs:
+        for _ in range(20):
+            controller._retry(A, error)
+    assert logs[-1]["retry_after"] == longest
 
 
 async def test_first_list_comes_with_low_priority_and_changes_with_high() -> None:

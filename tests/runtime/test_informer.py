@@ -171,7 +171,14 @@ async def test_a_snapshot_that_expires_between_pages_is_listed_in_one() -> None:
         assert "limit" not in watched.peer.lists_seen()[2].query
 
 
-@pytest.mark.parametrize("answer", [refusal(403, "Forbidden"), refusal(404, "NotFound"), refusal(401, "Unauthorized")])
+async def test_a_kind_that_is_not_served_yet_is_asked_for_soon_and_then_ever_more_slowly() -> None:
+    async with watching(lists=[refusal(404, "NotFound")] * 9 + [page([thing("a", 1)], 9)]) as watched:
+        await watched.until("+a:1")
+        assert watched.clock.naps[0] < 1
+        assert watched.clock.naps[-1] > 10
+
+
+@pytest.mark.parametrize("answer", [refusal(403, "Forbidden"), refusal(401, "Unauthorized")])
 async def test_a_list_that_is_refused_is_tried_again_slowly_and_visibly(answer: Answer) -> None:
     async with watching(lists=[answer] * 3 + [page([thing("a", 1)], 9)]) as watched:
         await watched.until("+a:1")

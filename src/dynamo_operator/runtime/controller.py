@@ -15,7 +15,7 @@ from dynamo_operator.runtime.errors import ApiError, BadRequest, Forbidden, Inva
 from dynamo_operator.runtime.informer import Informer
 from dynamo_operator.runtime.metrics import ControllerMetrics
 from dynamo_operator.runtime.owner import Mapper
-from dynamo_operator.runtime.queue import RESYNC, USER, Priority, WorkQueue
+from dynamo_operator.runtime.queue import LONGEST_RETRY_SECONDS, RESYNC, USER, Priority, WorkQueue
 from dynamo_operator.runtime.resource import Key
 from dynamo_operator.runtime.store import Change
 
@@ -35,6 +35,8 @@ DONE: Final = Result()
 # again a moment later.
 _REFUSED: Final = (Invalid, BadRequest, Forbidden, NotFound)
 REFUSED_SECONDS: Final = 10.0
+# A server or a webhook that fails is mended by somebody who does not tell us.
+BROKEN_SECONDS: Final = 60.0
 
 Reconcile = Callable[[Key], Awaitable[Result]]
 
@@ -115,7 +117,12 @@ class Controller:
             self.queue.add_after(key, result.requeue_after)
 
     def _retry(self, key: Key, error: Exception) -> None:
-        delay = self.queue.retry(key, at_least=REFUSED_SECONDS if isinstance(error, _REFUSED) else 0.0)
+        broken = isinstance(error, ApiError) and error.status >= 500
+        delay = self.queue.retry(
+            key,
+            at_least=REFUSED_SECONDS if isinstance(error, _REFUSED) else 0.0,
+            at_most=BROKEN_SECONDS if broken else LONGEST_RETRY_SECONDS,
+        )
         expected = isinstance(error, ApiError | TimeoutError)
         _LOG.error(
             "reconciler error",

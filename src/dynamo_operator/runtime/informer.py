@@ -19,7 +19,6 @@ from dynamo_operator.runtime.errors import (
     ApiError,
     Forbidden,
     Gone,
-    NotFound,
     ServerTimeout,
     Timeout,
     TooManyRequests,
@@ -51,7 +50,7 @@ _COMPLAINTS = 1000
 
 # After these the same version can be resumed; any other error of a watch is cured by a new list.
 _RESUMABLE = (Unreachable, TooManyRequests, Unavailable, Timeout, ServerTimeout)
-_REFUSED = (Forbidden, NotFound, Unauthorized)
+_REFUSED = (Forbidden, Unauthorized)
 
 # name=value or name==value, joined by commas; or nothing.
 _EQUALITIES: Final = re.compile(r"([^!=,()\s]+==?[^!=,()\s]*(,|\Z))*")

@@ -146,12 +146,14 @@ class WorkQueue:
         heapq.heappush(self._heap, (due, key))
         self._set_timer()
 
-    def retry(self, key: Key, priority: Priority = USER, *, at_least: float = 0.0) -> float:
+    def retry(
+        self, key: Key, priority: Priority = USER, *, at_least: float = 0.0, at_most: float = LONGEST_RETRY_SECONDS
+    ) -> float:
         """Put a failed key back with its own growing delay, which is returned in seconds."""
         failures = self._failures.get(key, 0)
         self._failures[key] = failures + 1
         # Beyond 2**18 the limit holds, and the power would only grow.
-        delay = max(at_least, min(FIRST_RETRY_SECONDS * 2 ** min(failures, 18), LONGEST_RETRY_SECONDS))
+        delay = max(at_least, min(FIRST_RETRY_SECONDS * 2 ** min(failures, 18), at_most))
         self.add_after(key, delay, priority)
         if self.observer is not None:
             self.observer.retried()
