@@ -124,7 +124,8 @@ class Operator:
         """Build every part; nothing runs yet."""
         clock = SystemClock()
         caches = build_caches(client, settings.restricted_namespace, ssh_secret=settings.mpi_secret_name)
-        recorders = {resource: EventRecorder(client, name, clock) for resource, name in _RECORDERS.items()}
+        applier = Applier(client, caches.whole, field_manager=FIELD_MANAGER, hash_annotation=LAST_APPLIED_HASH)
+        recorders = {kind: EventRecorder(client, name, clock, applier.idle) for kind, name in _RECORDERS.items()}
         cluster = Cluster(
             client=client,
             informers=caches.whole,
@@ -132,7 +133,7 @@ class Operator:
             accounts=caches.accounts,
             pull_secrets=caches.pull_secrets,
             ssh_secrets=caches.ssh_secrets,
-            applier=Applier(client, caches.whole, field_manager=FIELD_MANAGER, hash_annotation=LAST_APPLIED_HASH),
+            applier=applier,
             capabilities=Capabilities(client, CAPABILITIES, clock=clock),
             clock=clock,
             settled_site=settings.site(Offers()),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
@@ -12,7 +12,7 @@ from dynamo_operator.controllers import resources
 from dynamo_operator.controllers.pull_secrets import PullSecret
 from dynamo_operator.domain.manifest import Child, Upkeep
 from dynamo_operator.domain.site import Offers, Site
-from dynamo_operator.runtime.apply import Applied, Applier, Foreign, Wanted
+from dynamo_operator.runtime.apply import Action, Applied, Applier, Foreign, Wanted
 from dynamo_operator.runtime.capabilities import Capabilities
 from dynamo_operator.runtime.client import Client
 from dynamo_operator.runtime.clock import Clock
@@ -109,11 +109,15 @@ class Cluster:
         ``renewed``: the parent's spec changed since it was last carried out.
         """
         wanted = [_wanted(child, renewed=renewed) for child in children]
+        done: dict[tuple[Resource, Action], list[str]] = {}
 
-        def said(child: Wanted, action: str) -> None:
-            self._say_applied(parent, child, action)
+        def note(child: Wanted, action: Action) -> None:
+            done.setdefault((child.resource, action), []).append(child.key.name)
 
-        outcomes = await self.applier.apply_each(parent.reference, wanted, on_action=said)
+        try:
+            outcomes = await self.applier.apply_each(parent.reference, wanted, on_action=note)
+        finally:
+            self._say_applied(parent, done)
         for child, outcome in zip(wanted, outcomes, strict=True):
             if isinstance(outcome, Foreign):
                 self._taken[(outcome.resource, outcome.key)] = parent
@@ -145,14 +149,15 @@ class Cluster:
         for resource, key in await self.applier.prune(parent.meta.uid, kinds, keep=keep):
             self.event(parent, "Normal", f"Delete{resource.kind}", f"Deleted {resource.kind} {key.name}")
 
-    def _say_applied(self, parent: Parent, child: Wanted, action: str) -> None:
-        name = child.manifest["metadata"]["name"]
-        kind = child.resource.kind
-        if action == "created" and child.resource not in _PLUMBING:
-            self.event(parent, "Normal", f"Create{kind}", f"Created {kind} {name}")
-        elif action == "updated" and child.resource is not resources.COMPONENTS:
-            # A component tells itself what it changes.
-            self.event(parent, "Normal", f"Update{kind}", f"Updated {kind} {name}")
+    def _say_applied(self, parent: Parent, done: Mapping[tuple[Resource, Action], Sequence[str]]) -> None:
+        """One event for all children of a kind that were made or changed together."""
+        for (resource, action), names in done.items():
+            kind, told = resource.kind, ", ".join(sorted(names))
+            if action == "created" and resource not in _PLUMBING:
+                self.event(parent, "Normal", f"Create{kind}", f"Created {kind} {told}")
+            elif action == "updated" and resource is not resources.COMPONENTS:
+                # A component tells itself what it changes.
+                self.event(parent, "Normal", f"Update{kind}", f"Updated {kind} {told}")
 
     async def write_status(self, parent: Parent, current: Any, wanted: Any) -> None:
         """Write the difference between two statuses, if there is one."""

@@ -21,8 +21,8 @@ from dynamo_operator.runtime.resource import Key, Resource
 
 # Seconds that counters must stand still before they are written: more while many statuses wait, when each costs more.
 REST: Final = 1.5
-REST_EACH: Final = 0.05
-LONGEST_REST: Final = 10.0
+REST_EACH: Final = 0.2
+LONGEST_REST: Final = 20.0
 # Seconds after which counters are written although they still move.
 PATIENCE: Final = 30.0
 # Seconds that a status lets writes of children go first.
@@ -55,6 +55,14 @@ def verdict(status: Tree) -> tuple[Any, ...]:
         for condition in trees_at(status, "conditions")
     )
     return (status.get("state"), status.get("observedGeneration"), said, dict(tree_at(status, "restart")))
+
+
+def has_news(pending: _Pending, stored: Tree) -> bool:
+    """Whether a status is to be written at once: a first one that says nothing but "not yet" is not."""
+    if stored:
+        return verdict(stored) != verdict(pending.status)
+    conditions = trees_at(pending.status, "conditions")
+    return bool(pending.notes) or all(condition.get("status") == "True" for condition in conditions)
 
 
 class StatusWriter:
@@ -118,7 +126,7 @@ class StatusWriter:
         return tree_of(body, "status") if same else None
 
     def _wait(self, pending: _Pending, stored: Tree) -> float:
-        if not stored or verdict(stored) != verdict(pending.status):
+        if has_news(pending, stored):
             return 0.0
         rest = min(LONGEST_REST, REST + REST_EACH * (len(self._pending) - 1))
         due = min(pending.since + PATIENCE, pending.changed + rest)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import OrderedDict, deque
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Literal
@@ -28,8 +29,9 @@ BURST: Final = 25
 REFILL_SECONDS: Final = 300.0
 LONGEST_MESSAGE: Final = 1024
 FLUSH_SECONDS: Final = 5.0
+COURTESY_SECONDS: Final = 30.0
 
-_PENDING = 1000
+_PENDING = 4096
 _REMEMBERED = 4096
 
 _LOG: Final[Any] = structlog.get_logger("events")
@@ -77,12 +79,14 @@ class EventRecorder:
     """Writes events in a task of its own, ``run``; recording neither waits nor fails.
 
     What is said again within 10 minutes raises the count of the first event. One object may say 25 things at once
-    and then one in 5 minutes; ``dropped`` counts what was left unsaid.
+    and then one in 5 minutes; ``dropped`` counts what was left unsaid. Before an event is written,
+    ``my_turn`` is waited for with the seconds that are left of its 30: what tells of work must not delay the work.
     """
 
     client: Client
     component: str
     clock: Clock = field(default_factory=SystemClock)
+    my_turn: Callable[[float], Awaitable[None]] | None = None
     dropped: int = 0
     _pending: deque[_Note] = field(default_factory=deque["_Note"])
     _entries: OrderedDict[tuple[str, ...], _Entry] = field(default_factory=OrderedDict[tuple[str, ...], _Entry])
@@ -107,7 +111,7 @@ class EventRecorder:
             while True:
                 await self._news.wait()
                 self._news.clear()
-                await self._write_pending()
+                await self._write_pending(self._wait_for_turn)
         finally:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(FLUSH_SECONDS):
@@ -115,8 +119,15 @@ class EventRecorder:
             self.dropped += len(self._pending)
             self._pending.clear()
 
-    async def _write_pending(self) -> None:
+    async def _wait_for_turn(self, note: _Note) -> None:
+        left = COURTESY_SECONDS - (self.clock.now() - note.at).total_seconds()
+        if self.my_turn is not None and left > 0:
+            await self.my_turn(left)
+
+    async def _write_pending(self, wait: Callable[[_Note], Awaitable[None]] | None = None) -> None:
         while self._pending:
+            if wait is not None:
+                await wait(self._pending[0])
             note = self._pending[0]
             try:
                 await self._write(note)

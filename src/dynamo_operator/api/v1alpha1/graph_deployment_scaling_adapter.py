@@ -26,6 +26,8 @@ class DynamoGraphDeploymentScalingAdapterSpec(ApiType, frozen=True):
 class DynamoGraphDeploymentScalingAdapterStatus(ApiType, frozen=True):
     """What the adapter last did."""
 
-    replicas: Annotated[Int32, Doc("Copies that the graph reports for the service, and those wanted until it reports any.")] = 0
+    replicas: Annotated[
+        Int32, Doc("Copies that the graph reports for the service, and those wanted until it reports any.")
+    ] = 0
     selector: Annotated[str, Doc("Label selector of the service's pods, for autoscalers.")] = ""
     last_scale_time: Annotated[Time | None, Doc("When the adapter last changed the graph.")] = None
