@@ -28,6 +28,7 @@ _CHILDREN: Final = (facts.CLIQUES, facts.GROUPS, facts.PODS, facts.SERVICES)
 _BY_SET: Final = "set"
 # More rounds than any set needs; what is still not done then is begun anew.
 _ROUNDS: Final = 50
+_PAUSE: Final = 1.0
 _WORKERS: Final = 8
 
 Caches = Mapping[Resource, Informer[Seen]]
@@ -72,10 +73,10 @@ class StandIn:
             for step, outcome in zip(steps, outcomes, strict=True):
                 _take(step, outcome, refused)
             if not steps:
-                break
-        for error in refused.values():
-            raise error
-        return Result(requeue_after=waits_for(gang, self._clock.now()))
+                for error in refused.values():
+                    raise error
+                return Result(requeue_after=waits_for(gang, self._clock.now()))
+        return Result(requeue_after=_PAUSE)
 
     def _gang(self, key: Key, refused: Mapping[str, str]) -> Gang:
         parent = self._caches[facts.SETS].get(key)
