@@ -76,7 +76,7 @@ def test_ready_graph_says_for_which_generation_and_counts_its_pods(stage: Bed) -
         ("Valid", "True", 1),
         ("Available", "True", 1),
     }
-    created = ("CreateDynamoComponentDeployment", "Created DynamoComponentDeployment told-worker")
+    created = ("CreateDynamoComponentDeployment", "Created DynamoComponentDeployment told-frontend, told-worker")
     assert created in stage.eventually("the graph's events", lambda: events(stage, GRAPH, "told"))
     assert ("CreateDeployment", "Created Deployment told-worker") in events(stage, COMPONENT, "told-worker")
 

@@ -75,6 +75,24 @@ async def test_first_status_is_written_at_once_with_its_events() -> None:
     assert bed.events == ["Warning ValidationFailed: no services"]
 
 
+def conditioned(*said: str) -> dict[str, Any]:
+    """A status with one condition for each value said."""
+    return {"state": "s", "conditions": [{"type": f"T{n}", "status": value} for n, value in enumerate(said)]}
+
+
+@pytest.mark.parametrize(
+    ("first", "rest"),
+    [(conditioned("True", "True"), 0.0), (conditioned("True", "False"), 1.5)],
+    ids=["good", "not yet"],
+)
+async def test_first_status_that_only_says_not_yet_waits_for_a_better_one(first: dict[str, Any], rest: float) -> None:
+    bed = Bed()
+    bed.submit(first)
+    outcome = await bed.writer.reconcile(KEY)
+    assert outcome.requeue_after == (pytest.approx(rest) if rest else None)
+    assert bed.written == ([] if rest else [first])
+
+
 async def test_another_verdict_is_written_at_once() -> None:
     bed = Bed(status("pending", 1))
     bed.submit(status("successful", 1))
@@ -109,7 +127,7 @@ async def test_counters_rest_longer_while_many_statuses_wait() -> None:
         meta = ObjectMeta(namespace="ns", name=f"other-{number}", uid="u")
         bed.writer.submit(Parent(GRAPHS, meta), status("pending", 2), stored=status("pending", 1))
     bed.submit(status("pending", 2))
-    assert (await bed.writer.reconcile(KEY)).requeue_after == pytest.approx(2.55)
+    assert (await bed.writer.reconcile(KEY)).requeue_after == pytest.approx(5.7)
 
 
 async def test_status_that_is_stored_already_is_not_written() -> None:

@@ -73,6 +73,25 @@ async def test_something_is_said_an_event_is_made() -> None:
     assert (event["firstTimestamp"], event["source"]) == ("2026-01-01T00:00:00Z", {"component": "operator"})
 
 
+async def test_work_goes_on_an_event_waits_for_half_a_minute_at_most() -> None:
+    asked: list[float] = []
+
+    async def busy(seconds: float) -> None:
+        asked.append(seconds)
+
+    async with Bed() as bed:
+        bed.recorder.my_turn = busy
+        bed.api.gate.clear()
+        await bed.say("first")
+        await bed.say("second")
+        await bed.clock.advance(20.0)
+        bed.api.gate.set()
+        await settle()
+        await bed.say("third")
+        assert asked == pytest.approx([30.0, 10.0, 30.0])
+        assert [event["message"] for event in bed.api.made] == ["first", "second", "third"]
+
+
 async def test_same_is_said_again_the_count_rises() -> None:
     async with Bed() as bed:
         await bed.say()
