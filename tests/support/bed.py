@@ -22,9 +22,14 @@ PLURALS = {
     GRAPH: ("apis/nvidia.com/v1alpha1", "dynamographdeployments"),
     COMPONENT: ("apis/nvidia.com/v1alpha1", "dynamocomponentdeployments"),
     "DynamoGraphDeploymentScalingAdapter": ("apis/nvidia.com/v1alpha1", "dynamographdeploymentscalingadapters"),
+    "HorizontalPodAutoscaler": ("apis/autoscaling/v2", "horizontalpodautoscalers"),
     "InferencePool": ("apis/inference.networking.k8s.io/v1", "inferencepools"),
     "Deployment": ("apis/apps/v1", "deployments"),
+    "StatefulSet": ("apis/apps/v1", "statefulsets"),
     "LeaderWorkerSet": ("apis/leaderworkerset.x-k8s.io/v1", "leaderworkersets"),
+    "PodCliqueSet": ("apis/grove.io/v1alpha1", "podcliquesets"),
+    "PodClique": ("apis/grove.io/v1alpha1", "podcliques"),
+    "PodCliqueScalingGroup": ("apis/grove.io/v1alpha1", "podcliquescalinggroups"),
     "PodGroup": ("apis/scheduling.volcano.sh/v1beta1", "podgroups"),
     "Ingress": ("apis/networking.k8s.io/v1", "ingresses"),
     "Role": ("apis/rbac.authorization.k8s.io/v1", "roles"),
@@ -50,14 +55,14 @@ class Bed:
     def __init__(self, plane: ControlPlane, url: str, namespace: str) -> None:
         self.plane, self.namespace = plane, namespace
         self.explain: Callable[[], str] = str
-        self._url = url
+        self.url = url
         self._session = requests.Session()
         self._session.trust_env = False
 
     def send(self, method: str, path: str, body: Any = None, *, media: str = "", **query: str) -> requests.Response:
         """A request as administrator, whatever its answer."""
         headers = {"Content-Type": media or "application/json"}
-        url = f"{self._url}/{path}"
+        url = f"{self.url}/{path}"
         return self._session.request(method, url, json=body, params=query, headers=headers, timeout=_REQUEST_SECONDS)
 
     def path(self, kind: str, name: str = "", subresource: str = "") -> str:
