@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dynamo_operator.runtime.client import Client
-from dynamo_operator.runtime.informer import Informer
+from dynamo_operator.runtime.informer import INACTIVITY_SECONDS, Informer
 from dynamo_operator.runtime.kubeconfig import load_config
 from dynamo_operator.runtime.resource import Key, Resource
 from dynamo_operator.runtime.views import Metadata
@@ -47,6 +47,25 @@ def test_watches_break_the_graph_converges(empty_stage: Bed, tmp_path: Path, fau
             bed.comes_to_rest("llm")
             assert fault in {each.fault for each in proxy.seen}
             assert (operator.ended, operator.pid) == (False, pid)
+
+
+@pytest.mark.slow
+def test_watch_falls_silent_the_operator_notices_and_repairs_what_it_missed(empty_stage: Bed, tmp_path: Path) -> None:
+    bed, flags = empty_stage, restricted_to(empty_stage.namespace)
+    with proxy_running(bed.plane.operator_kubeconfig, tmp_path) as proxy:
+        with operating(proxy.kubeconfig, tmp_path, *flags) as operator:
+            bed.explain = operator.last_words
+            bed.create(graph("llm", Worker=service()))
+            bed.comes_to_rest("llm")
+        proxy.add(Rule(Match(watch=True, path="/deployments", nth=1), StallWatch()))
+        with operating(proxy.kubeconfig, tmp_path, *flags) as operator:
+            bed.explain = operator.last_words
+            bed.eventually("the stalled watch", lambda: [each for each in proxy.seen if each.fault == StallWatch()])
+            bed.delete("Deployment", "llm-worker")
+            # Nothing is heard of it until the watch has been silent for longer than bookmarks leave it.
+            patience = INACTIVITY_SECONDS + 60
+            bed.eventually("the Deployment again", lambda: bed.read("Deployment", "llm-worker"), patience)
+            bed.comes_to_rest("llm")
 
 
 async def test_watch_is_silent_for_too_long_it_is_resumed(operator_proxy: FaultProxy, empty_stage: Bed) -> None:

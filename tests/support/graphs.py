@@ -33,3 +33,8 @@ def state(service: str, **fields: Any) -> ComponentState:
     """A component deployment that exists and is ready, unless said otherwise."""
     wanted: dict[str, Any] = {"name": f"g-{service.lower()}", "observed": True, "available": True} | fields
     return ComponentState(service=service, **wanted)
+
+
+def image_of(deployment: dict[str, Any]) -> str:
+    """Image of the main container of a stored Deployment."""
+    return deployment["spec"]["template"]["spec"]["containers"][0]["image"]
