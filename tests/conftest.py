@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.support.cluster import control_plane, namespace
 from tests.support.fault_proxy import operator_proxy
+from tests.support.sets import sets_bed, sets_operator, sets_plane, sets_url
 from tests.support.stage import empty_stage, gateway_url, stage
 from tests.support.whole_cluster import _stopped_at_the_end, whole_bed, whole_cluster
 
@@ -14,6 +15,10 @@ __all__ = [
     "gateway_url",
     "namespace",
     "operator_proxy",
+    "sets_bed",
+    "sets_operator",
+    "sets_plane",
+    "sets_url",
     "stage",
     "whole_bed",
     "whole_cluster",

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.bed import GRAPH, Bed, graph, image, service, services_patch
 from tests.support.operator import CLUSTER_WIDE, operating
-from tests.support.whole_cluster import ApiServer
+from tests.support.whole_cluster import Program
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
@@ -18,7 +18,7 @@ NEW = "registry.example/runtime:2"
 
 
 def test_api_server_dies_amid_changes_all_graphs_converge(whole_bed: Bed, tmp_path: Path) -> None:
-    api_server = ApiServer(whole_bed.plane)
+    api_server = Program(whole_bed.plane)
     with operating(whole_bed.plane.operator_kubeconfig, tmp_path, *CLUSTER_WIDE) as operator:
         whole_bed.explain, pid = operator.last_words, operator.pid
         for name in NAMES:

@@ -268,8 +268,8 @@ WARNS: list[tuple[str, dict[str, Any], Offers, str, str]] = [
         SETS,
         NODES,
         (
-            f"the name of the LeaderWorkerSet {'g' * 46}-w-10 has 51 characters, and beyond 50 its pods cannot be "
-            "made; shorten the name of the graph or of the service"
+            f"the name of the LeaderWorkerSet {'g' * 46}-w-10 has 51 characters, and beyond 50 Kubernetes may "
+            "refuse its pods; shorten the name of the graph or of the service"
         ),
     ),
 ]

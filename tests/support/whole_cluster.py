@@ -75,21 +75,26 @@ def whole_bed(whole_cluster: ControlPlane) -> Iterator[Bed]:
         yield bed
 
 
-class ApiServer:
-    """The API server's process of a local cluster."""
+class Program:
+    """The process of one program of a local cluster, the API server's unless said otherwise."""
 
-    def __init__(self, plane: ControlPlane) -> None:
+    def __init__(self, plane: ControlPlane, stem: str = API_SERVER) -> None:
         if plane.bin is None:
-            pytest.skip("the cluster is not ours: its API server cannot be killed")
-        self._layout = layout_of(Path(plane.kubeconfig).parent.name)
+            pytest.skip(f"the cluster is not ours: its {stem} cannot be killed")
+        self._layout, self._stem = layout_of(Path(plane.kubeconfig).parent.name), stem
+
+    @property
+    def running(self) -> bool:
+        """Whether it runs."""
+        return self._stem in load_pids(self._layout)
 
     def kill(self) -> None:
         """End it without a warning."""
-        handle = os.pidfd_open(load_pids(self._layout)[API_SERVER])
+        handle = os.pidfd_open(load_pids(self._layout)[self._stem])
         try:
             signal.pidfd_send_signal(handle, signal.SIGKILL)
             # Readable when all of it is gone, its port too.
-            assert select.select([handle], [], [], _DEATH_SECONDS)[0], "the API server does not die"
+            assert select.select([handle], [], [], _DEATH_SECONDS)[0], f"{self._stem} does not die"
         finally:
             os.close(handle)
 
@@ -97,4 +102,4 @@ class ApiServer:
         """Start it again as it was, and wait until it is ready."""
         site = load_site(self._layout)
         assert site is not None
-        wait_ready(site, API_SERVER, write_process(self._layout, API_SERVER, command_of(API_SERVER, site)))
+        wait_ready(site, self._stem, write_process(self._layout, self._stem, command_of(self._stem, site)))

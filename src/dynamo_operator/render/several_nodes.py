@@ -21,7 +21,7 @@ from dynamo_operator.render.components.registry import component_type_named
 from dynamo_operator.render.container import overridden_container
 from dynamo_operator.render.deployment_config import VARIABLE, ServiceArguments, parse_service_arguments
 
-# A StatefulSet of LeaderWorkerSet's is called SET-0; its pods carry that with a hash of ten characters as a label.
+# A StatefulSet of LeaderWorkerSet's is called SET-0; its pods carry that and up to ten more characters as a label.
 _LONGEST_SET: Final = 63 - len("-0") - len("-0123456789")
 _NO_RESOURCES: Final = Resources()
 
@@ -102,8 +102,10 @@ def _set_doubts(start: Start) -> Iterator[Doubt]:
     copies = 1 if component.replicas is None else component.replicas
     last = f"{component.name}-{max(1, copies) - 1}"
     if len(last) > _LONGEST_SET:
-        text = f"the name of the LeaderWorkerSet {last} has {len(last)} characters, and beyond {_LONGEST_SET} its pods"
-        yield Doubt(NODES_FIELD, f"{text} cannot be made; shorten the name of the graph or of the service")
+        text = (
+            f"the name of the LeaderWorkerSet {last} has {len(last)} characters, and beyond {_LONGEST_SET} Kubernetes"
+        )
+        yield Doubt(NODES_FIELD, f"{text} may refuse its pods; shorten the name of the graph or of the service")
 
 
 def _backend_doubts(start: Start) -> Iterator[Doubt]:
