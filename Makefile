@@ -94,6 +94,10 @@ bench: setup ## Operator against a floor of plain writes, and the runtime's hot 
 demo: setup ## Watch the operator bring graphs up on a local Kubernetes
 	@$(BIN)/python tools/demo.py
 
+.PHONY: demo-multinode
+demo-multinode: setup ## Watch a service stand on several nodes, by LeaderWorkerSet
+	@$(BIN)/python tools/demo_multinode.py
+
 .PHONY: clean
 clean: ## Remove what tools left behind; the environment and clusters stay
 	rm -rf .coverage .coverage.* .pytest_cache .ruff_cache .import_linter_cache .hypothesis dist

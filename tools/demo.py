@@ -22,6 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 EXAMPLES = [ROOT / "examples" / "vllm-aggregated.yaml", ROOT / "examples" / "vllm-disaggregated.yaml"]
 NAMESPACE = "demo"
 LOOK_EVERY = 0.3
+PATIENCE = 90.0
 FLAGS = [
     "--metrics-bind-address=0",
     "--health-probe-bind-address=127.0.0.1:0",
@@ -141,19 +142,25 @@ def tree(kubectl: Kubectl) -> Tree:
     return root
 
 
-def follow(kubectl: Kubectl, done: Callable[[], bool], process: subprocess.Popen[bytes], timeout: float = 90) -> None:
-    """Show the tree until ``done``; on a pipe only at the end."""
-    end = time.monotonic() + timeout
+def follow(
+    kubectl: Kubectl,
+    done: Callable[[], bool],
+    process: subprocess.Popen[bytes],
+    *,
+    picture: Callable[[Kubectl], Tree] = tree,
+) -> None:
+    """Show a picture, the tree unless said otherwise, until ``done``; on a pipe only at the end."""
+    end = time.monotonic() + PATIENCE
     with Live(console=console, auto_refresh=False, transient=False) as live:
         while not done():
             if process.poll() is not None:
                 raise DemoError("the operator ended by itself; its log says why")
             if time.monotonic() > end:
-                raise DemoError(f"not done after {timeout:.0f} s; the operator's log may say why")
+                raise DemoError(f"not done after {PATIENCE:.0f} s; the operator's log may say why")
             if console.is_terminal:
-                live.update(tree(kubectl), refresh=True)
+                live.update(picture(kubectl), refresh=True)
             time.sleep(LOOK_EVERY)
-        live.update(tree(kubectl), refresh=True)
+        live.update(picture(kubectl), refresh=True)
     if not console.is_terminal:
         console.print()  # there, rich ends the tree without a new line
 
