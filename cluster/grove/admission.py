@@ -46,7 +46,8 @@ def defaulted(given: Mapping[str, Any]) -> Tree:
 
 def refusals(new: Mapping[str, Any], old: Mapping[str, Any] | None) -> list[str]:
     """What is wrong with a set, or with its change; each reason once."""
-    found = [*_wrong(new, creating=old is None), *(_changed(new, old) if old is not None else ())]
+    # Grove compares the other way round: what it calls new is what was there.
+    found = [*_wrong(new, creating=old is None), *(_changed(old, new) if old is not None else ())]
     return list(dict.fromkeys(found))
 
 

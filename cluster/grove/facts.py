@@ -34,6 +34,9 @@ SCALING_GROUP: Final = f"{GROUP}/podcliquescalinggroup"
 GROUP_INDEX: Final = f"{GROUP}/podcliquescalinggroup-replica-index"
 TEMPLATE_HASH: Final = f"{GROUP}/pod-template-hash"
 
+# Holds a pod back until all pods of its gang are made.
+GATE: Final = f"{GROUP}/podgang-pending-creation"
+
 # Our own, on clique templates: asks for a Grove that is slow or does not get its pods made.
 BEHAVIOUR: Final = "dynamo-operator.test/grove"
 SLOW: Final = "slow"

@@ -37,7 +37,7 @@ def clique_status(gang: Gang, parent: Seen, clique: Seen) -> Tree:
         "readyReplicas": sum(map(facts.is_ready, pods)),
         "updatedReplicas": len(updated),
         "scheduledReplicas": sum(facts.has_condition(pod, "PodScheduled") for pod in pods),
-        "scheduleGatedReplicas": 0,
+        "scheduleGatedReplicas": sum(bool(pod.spec.get("schedulingGates")) for pod in pods),
     }
     told.pop("lastErrors", None)
     if (problem := _problem(gang, clique)) and len(pods) < count(clique.spec, "replicas"):
@@ -54,6 +54,7 @@ def group_status(gang: Gang, parent: Seen, group: Seen) -> Tree:
     """Status of a PodCliqueScalingGroup."""
     replicas, newest = count(group.spec, "replicas", 1), template.generation_hash(parent)
     updated = sum(_is_updated(gang, group, index, newest) for index in range(replicas))
+    rolled = all(_is_newest(parent, clique) for clique in gang.members(group))
     scheduled = sum(_counts(gang, group, index, "scheduledReplicas") for index in range(replicas))
     return {
         **group.status,
@@ -62,7 +63,7 @@ def group_status(gang: Gang, parent: Seen, group: Seen) -> Tree:
         "scheduledReplicas": scheduled,
         "availableReplicas": sum(works(gang, group, index) for index in range(replicas)),
         "updatedReplicas": updated,
-        **({OLD_HASH: newest} if updated == replicas else {}),
+        **({OLD_HASH: newest} if rolled else {}),
     }
 
 
@@ -79,8 +80,7 @@ def _counts(gang: Gang, group: Seen, index: int, name: str) -> bool:
 
 def _is_updated(gang: Gang, group: Seen, index: int, newest: str) -> bool:
     members = _replica(gang, group, index)
-    whole = len(members) == len(group.spec["cliqueNames"])
-    return whole and all(each.status.get(OLD_HASH) == newest for each in members)
+    return works(gang, group, index) and all(each.status.get(OLD_HASH) == newest for each in members)
 
 
 def _replica(gang: Gang, group: Seen, index: int) -> list[Seen]:

@@ -60,6 +60,7 @@ def next_steps(gang: Gang, now: datetime) -> list[Step]:
         _children,
         _set_reports,
         _pods,
+        _openings,
         _clique_reports,
         _group_reports,
     )
@@ -173,6 +174,18 @@ def _unwanted(clique: Seen, pods: Sequence[Seen], surplus: int) -> Sequence[Seen
     if idle or surplus < 0:
         return idle
     return old[:1] if all(map(facts.is_ready, pods)) else ()
+
+
+def _openings(gang: Gang, _parent: Seen, _now: datetime) -> Iterable[Step]:
+    """The scheduler gets the pods of a gang when all of them are made."""
+    short = {
+        clique.label(facts.GANG)
+        for clique in gang.cliques
+        if clique.metadata.deleting or len(gang.pods_of(clique)) < count(clique.spec, "replicas")
+    }
+    for pod in gang.pods:
+        if pod.spec.get("schedulingGates") and not pod.metadata.deleting and pod.label(facts.GANG) not in short:
+            yield Change(facts.PODS, pod, [{"op": "remove", "path": "/spec/schedulingGates"}])
 
 
 def _set_reports(gang: Gang, parent: Seen, _now: datetime) -> Iterable[Step]:

@@ -78,6 +78,7 @@ def pod_manifest(parent: Seen, clique: Seen, index: int) -> Tree:
         **clique.spec["podSpec"],
         "hostname": f"{clique.name}-{index}",
         "subdomain": f"{parent.name}-{replica}",
+        "schedulingGates": [{"name": facts.GATE}],
         **{
             kind: [_told(each, variables) for each in clique.spec["podSpec"][kind]]
             for kind in ("containers", "initContainers")
@@ -99,8 +100,8 @@ def _standing_alone(parent: Seen) -> Iterator[Wanted]:
     for index in _replicas(parent):
         for name, template in templates_of(parent).items():
             if name not in grouped:
-                labels = {facts.COMPONENT: "pcs-podclique", facts.SET_INDEX: str(index)}
                 prefix = f"{parent.name}-{index}"
+                labels = {facts.COMPONENT: "pcs-podclique", facts.SET_INDEX: str(index), facts.GANG: prefix}
                 yield Wanted(_clique(parent, template, prefix, labels, _owner(parent, facts.SETS)), (template,))
 
 
@@ -110,7 +111,10 @@ def _in_groups(gang: Gang, parent: Seen) -> Iterator[Wanted]:
         if group.metadata.deleting:
             continue
         for index in range(count(group.spec, "replicas", 1)):
+            base = f"{parent.name}-{group.label(facts.SET_INDEX)}"
+            beyond = index - count(group.spec, "minAvailable", 1)
             labels = {
+                facts.GANG: base if beyond < 0 else f"{group.name}-{beyond}",
                 facts.COMPONENT: "pcsg-podclique",
                 facts.SET_INDEX: group.label(facts.SET_INDEX),
                 facts.SCALING_GROUP: group.name,
@@ -125,7 +129,6 @@ def _clique(parent: Seen, template: Tree, prefix: str, labels: Tree, owner: Tree
     name = f"{prefix}-{template['name']}"
     own = {
         facts.NAME: name,
-        facts.GANG: f"{parent.name}-{labels[facts.SET_INDEX]}",
         facts.TEMPLATE_HASH: template_hash(template),
         **labels,
     }

@@ -130,17 +130,17 @@ EXPLICIT = {"cliqueStartupType": "CliqueStartupTypeExplicit"}
     ("new", "old", "reason"),
     [
         pytest.param(
-            gang_of(clique("a"), clique("b")),
             gang_of(clique("a")),
+            gang_of(clique("a"), clique("b")),
             f"[{CLIQUES}: Forbidden: not allowed to change clique composition, {CLIQUES}.name: Forbidden: "
             "not allowed to change clique composition, new clique name 'b' is not allowed]",
-            id="one more clique",
+            id="one clique less",
         ),
         pytest.param(
-            gang_of(clique("a")),
             gang_of(clique("a"), clique("b")),
+            gang_of(clique("a")),
             f"{CLIQUES}: Forbidden: not allowed to change clique composition",
-            id="one clique less",
+            id="one more clique",
         ),
         pytest.param(
             gang_of(clique("a"), clique("b"), **EXPLICIT),
@@ -151,13 +151,13 @@ EXPLICIT = {"cliqueStartupType": "CliqueStartupTypeExplicit"}
         pytest.param(
             gang_of(clique("a", replicas=3, minAvailable=2)),
             gang_of(clique("a", replicas=3)),
-            f"{CLIQUES}.spec.minAvailable: Invalid value: 2: field is immutable",
+            f"{CLIQUES}.spec.minAvailable: Invalid value: 1: field is immutable",
             id="another minimum",
         ),
         pytest.param(
             gang_of(clique("a"), **EXPLICIT),
             gang_of(clique("a")),
-            'cliqueStartupType: Invalid value: "CliqueStartupTypeExplicit": field is immutable',
+            "cliqueStartupType: Invalid value: null: field is immutable",
             id="another way to start",
         ),
         pytest.param(
@@ -169,13 +169,13 @@ EXPLICIT = {"cliqueStartupType": "CliqueStartupTypeExplicit"}
         pytest.param(
             gang_of(*PAIR, podCliqueScalingGroups=[group(replicas=2, minAvailable=2)]),
             gang_of(*PAIR, podCliqueScalingGroups=[group(replicas=2)]),
-            f"{GROUPS}.minAvailable: Invalid value: 2: field is immutable",
+            f"{GROUPS}.minAvailable: Invalid value: 1: field is immutable",
             id="another minimum of a group",
         ),
         pytest.param(
             gang_of(*PAIR, podCliqueScalingGroups=[{**group(), "name": "v"}]),
             gang_of(*PAIR, podCliqueScalingGroups=[group()]),
-            "new scaling group name 'v' is not allowed",
+            "new scaling group name 'w' is not allowed",
             id="another group",
         ),
     ],

@@ -25,6 +25,23 @@ def test_a_set_becomes_cliques_pods_and_a_service() -> None:
     assert world.status(facts.SETS, "g")["availableReplicas"] == 1
 
 
+def test_pods_wait_for_their_gang() -> None:
+    world = World(gang_of(clique("a"), clique("b"), *PAIR, podCliqueScalingGroups=[group(replicas=2)]))
+    world.refused["g-0-b"] = "no such account"
+    world.settle()
+    world.work()
+    world.settle()
+    assert world.status(facts.CLIQUES, "g-0-a")["scheduleGatedReplicas"] == 1
+    assert world.status(facts.CLIQUES, "g-0-w-0-w-ldr")["readyReplicas"] == 0
+    # What a group has beyond its minimum is a gang of its own.
+    assert world.status(facts.CLIQUES, "g-0-w-1-w-ldr")["readyReplicas"] == 1
+    world.refused.clear()
+    world.settle()
+    world.work()
+    world.settle()
+    assert {pod.status["phase"] for pod in world.seen(facts.PODS)} == {"Running"}
+
+
 def test_pods_know_where_they_are() -> None:
     world = ready_world(*PAIR, podCliqueScalingGroups=[group(replicas=2)])
     pod = next(pod for pod in world.seen(facts.PODS) if pod.spec["hostname"] == "g-0-w-1-w-wkr-0")
@@ -66,7 +83,7 @@ def test_groups_are_rolled_replica_by_replica() -> None:
     world.settle()
     assert world.images() == ["a", "a", "a", "new"]
     told = world.status(facts.GROUPS, "g-0-w")
-    assert (told["availableReplicas"], told["updatedReplicas"]) == (1, 1)
+    assert (told["availableReplicas"], told["updatedReplicas"]) == (1, 0)
     for _ in range(2):
         world.work()
         world.settle()

@@ -94,7 +94,7 @@ class World:
                 inner = tree
                 for member in path:
                     inner = inner[member]
-                inner[last] = operation["value"]
+                inner.pop(last, None) if operation["op"] == "remove" else inner.update({last: operation["value"]})
         elif tree["metadata"].get("finalizers"):
             tree["metadata"]["deletionTimestamp"] = self.now.isoformat()
         else:
@@ -105,7 +105,11 @@ class World:
     def work(self, *names: str) -> None:
         """Let pods become ready, all by default."""
         for (kind, _), tree in self.objects.items():
-            if kind is facts.PODS and (not names or tree["spec"]["hostname"] in names):
+            if (
+                kind is facts.PODS
+                and "schedulingGates" not in tree["spec"]
+                and (not names or tree["spec"]["hostname"] in names)
+            ):
                 true = [{"type": each, "status": "True"} for each in ("PodScheduled", "Ready")]
                 tree["status"] = {"phase": "Running", "conditions": true}
 
