@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from dynamo_operator.runtime.apply import Applied, Applier, OnAction, Wanted
-from dynamo_operator.runtime.errors import NotFound
+from dynamo_operator.runtime.errors import AlreadyExists, NotFound
 from dynamo_operator.runtime.informer import Informer
 from dynamo_operator.runtime.owner import CONTROLLER_UID, controller_uid
 from dynamo_operator.runtime.resource import Key, Resource
@@ -84,6 +84,8 @@ class Api:
         self, resource: Resource, namespace: str, manifest: dict[str, Any], *, field_manager: str
     ) -> bytes:
         self._called("create", manifest)
+        if Key(namespace, manifest["metadata"]["name"]) in self.objects:
+            raise AlreadyExists(status=409)
         return self.put(Key(namespace, manifest["metadata"]["name"]), manifest)
 
     async def apply(self, resource: Resource, key: Key, manifest: dict[str, Any], **how: Any) -> bytes:
@@ -105,13 +107,13 @@ class Api:
 
 
 class Bed:
-    """An applier over the double, with informers of Services and ConfigMaps."""
+    """An applier over the double, with informers of Services and ConfigMaps; they see what has the labels."""
 
-    def __init__(self, api: Api | None = None) -> None:
+    def __init__(self, api: Api | None = None, labels: str = "") -> None:
         self.api = api or Api()
         indexes = {CONTROLLER_UID: controller_uid}
         self.informers = {
-            resource: Informer(self.api, resource, Body, indexes=indexes)  # type: ignore[arg-type]
+            resource: Informer(self.api, resource, Body, label_selector=labels, indexes=indexes)  # type: ignore[arg-type]
             for resource in (SERVICE, CONFIG)
         }
         for body in self.api.objects.values():

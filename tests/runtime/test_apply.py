@@ -137,6 +137,26 @@ async def test_unseen_object_stands_in_the_way_it_is_read_and_refused_when_forei
     assert bed.api.verbs == ["apply", "get"]
 
 
+async def test_informer_sees_only_some_objects_a_stranger_is_never_merged_with() -> None:
+    bed = Bed(labels="app=s")
+    bed.api.put(S, service(), labels={"app": "of a user"})
+    for _ in range(2):
+        with pytest.raises(Foreign):
+            await apply_all(bed.applier, GRAPH, [Wanted(SERVICE, service())])
+    assert bed.api.verbs == ["create", "get"] * 2
+    assert bed.api.objects[S]["metadata"]["labels"] == {"app": "of a user"}
+
+
+async def test_informer_sees_only_some_objects_what_was_created_becomes_applied_with_its_first_change() -> None:
+    bed = Bed(labels="app=s")
+    actions = [(await apply_all(bed.applier, GRAPH, [Wanted(SERVICE, service())]))[0].action for _ in range(2)]
+    assert (actions, bed.api.verbs) == (["created", "unchanged"], ["create"])
+    by_create = FORMER | {"manager": "us"}
+    bed.exists(bed.api.objects[S], managedFields=[by_create])
+    await apply_all(bed.applier, GRAPH, [Wanted(SERVICE, service(type="NodePort"))])
+    assert bed.api.verbs[1:] == ["get", "json_patch", "apply"]
+
+
 async def test_each_outcome_is_wanted_errors_stand_in_their_places() -> None:
     bed = Bed()
     bed.api.failures["apply"] = [Forbidden(status=403)]

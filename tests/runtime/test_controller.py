@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry
 from structlog.testing import capture_logs
 
 from dynamo_operator.runtime.controller import DONE, Controller, Result
-from dynamo_operator.runtime.errors import ApiError, Conflict, Invalid, Unavailable
+from dynamo_operator.runtime.errors import AlreadyExists, ApiError, Conflict, Invalid, Unavailable
 from dynamo_operator.runtime.informer import Informer
 from dynamo_operator.runtime.metrics import Metrics
 from dynamo_operator.runtime.queue import RESYNC, USER, WorkQueue
@@ -176,6 +176,7 @@ async def test_first_list_comes_with_low_priority_and_changes_with_high() -> Non
     ("error", "second_look_after"),
     [
         pytest.param(Unavailable(), 0.01, id="server away: tried again at once"),
+        pytest.param(AlreadyExists(), 10.0, id="name taken: still taken a moment later"),
         pytest.param(Invalid(), 10.0, id="content refused: refused again a moment later, so no hurry"),
     ],
 )

@@ -228,7 +228,7 @@ class Applier:
 
     async def _converge(self, stamped: Stamped, live: Body | None) -> Body:
         resource, key = stamped.wanted.resource, stamped.key
-        if live is None and stamped.wanted.initial:
+        if live is None and (stamped.wanted.initial or self._sees_only_some(resource)):
             live = await self._create(stamped)
         if live is None:
             try:
@@ -269,7 +269,16 @@ class Applier:
             return record.hash != stamped.hash
         return stamped.wanted.renewed and live.metadata.applied_by(self._manager(stamped))
 
+    def _sees_only_some(self, resource: Resource) -> bool:
+        """Whether an object may exist though its informer knows none: to apply would be to merge with a stranger's."""
+        informer = self._informers.get(resource)
+        return informer is not None and informer.selective
+
     async def _replace(self, stamped: Stamped, live: Body) -> Body:
+        manager = self._manager(stamped)
+        if self._sees_only_some(stamped.wanted.resource) and not live.metadata.applied_by(manager):
+            # Made by a plain create, which holds fields apart from what is applied.
+            await self._adopt(stamped.wanted.resource, stamped.key, manager, annotations=True)
         try:
             return await self._send(stamped, force=True)
         except Invalid:

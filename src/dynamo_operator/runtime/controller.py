@@ -11,7 +11,7 @@ from uuid import uuid4
 import structlog
 from structlog.contextvars import bound_contextvars
 
-from dynamo_operator.runtime.errors import ApiError, BadRequest, Forbidden, Invalid, NotFound, category
+from dynamo_operator.runtime.errors import AlreadyExists, ApiError, BadRequest, Forbidden, Invalid, NotFound, category
 from dynamo_operator.runtime.informer import Informer
 from dynamo_operator.runtime.metrics import ControllerMetrics
 from dynamo_operator.runtime.owner import Mapper
@@ -32,11 +32,11 @@ class Result:
 DONE: Final = Result()
 
 # What the API server refuses for its content, for our rights, or because the namespace or kind is gone, it refuses
-# again a moment later.
-_REFUSED: Final = (Invalid, BadRequest, Forbidden, NotFound)
+# again a moment later; so does a name that somebody else holds stay taken.
+_REFUSED: Final = (Invalid, BadRequest, Forbidden, NotFound, AlreadyExists)
 REFUSED_SECONDS: Final = 10.0
-# A server or a webhook that fails is mended by somebody who does not tell us.
-BROKEN_SECONDS: Final = 60.0
+# A server or a webhook that fails is mended by somebody who does not tell us, and a name may be freed unseen.
+UNTOLD_SECONDS: Final = 60.0
 
 Reconcile = Callable[[Key], Awaitable[Result]]
 
@@ -117,11 +117,11 @@ class Controller:
             self.queue.add_after(key, result.requeue_after)
 
     def _retry(self, key: Key, error: Exception) -> None:
-        broken = isinstance(error, ApiError) and error.status >= 500
+        untold = isinstance(error, AlreadyExists) or (isinstance(error, ApiError) and error.status >= 500)
         delay = self.queue.retry(
             key,
             at_least=REFUSED_SECONDS if isinstance(error, _REFUSED) else 0.0,
-            at_most=BROKEN_SECONDS if broken else LONGEST_RETRY_SECONDS,
+            at_most=UNTOLD_SECONDS if untold else LONGEST_RETRY_SECONDS,
         )
         expected = isinstance(error, ApiError | TimeoutError)
         _LOG.error(

@@ -101,6 +101,7 @@ class Informer(Generic[T]):
             "field_selector": field_selector,
             "metadata_only": metadata_only,
         }
+        self.selective = bool(label_selector or field_selector)
         self._namespace = namespace if resource.namespaced else ""
         self._opaque = bool(field_selector) or not _EQUALITIES.fullmatch(label_selector)
         self._labels = () if self._opaque else _pairs(label_selector)
