@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.support.cluster import control_plane, namespace
 from tests.support.fault_proxy import operator_proxy
+from tests.support.grove import grove, grove_bed, grove_operator, grove_plane, grove_url
 from tests.support.sets import sets_bed, sets_operator, sets_plane, sets_url
 from tests.support.stage import empty_stage, gateway_url, stage
 from tests.support.whole_cluster import _stopped_at_the_end, whole_bed, whole_cluster
@@ -13,6 +14,11 @@ __all__ = [
     "control_plane",
     "empty_stage",
     "gateway_url",
+    "grove",
+    "grove_bed",
+    "grove_operator",
+    "grove_plane",
+    "grove_url",
     "namespace",
     "operator_proxy",
     "sets_bed",
