@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 import structlog
 
 from dynamo_operator.controllers import resources
+from dynamo_operator.controllers.endings import StepError
 from dynamo_operator.controllers.pull_secrets import PullSecret
 from dynamo_operator.domain.manifest import Child, Upkeep
 from dynamo_operator.domain.site import Offers, Site
@@ -32,7 +33,7 @@ _PLUMBING: Final = frozenset(
 log = structlog.get_logger("controllers")
 
 
-class ChildError(Exception):
+class ChildError(StepError):
     """A child could not be made: ``error`` is what the API server answered, or Foreign for a name that is taken.
 
     ``said`` takes the place of the error's own words.
@@ -40,9 +41,8 @@ class ChildError(Exception):
 
     def __init__(self, wanted: Wanted, error: ApiError, *, said: str = "") -> None:
         self.wanted = wanted
-        self.error = error
         # The request is for logs; in a condition the API server's own words are enough.
-        super().__init__(said or error.message)
+        super().__init__(said or error.message, error)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Any, Final
 
@@ -12,6 +13,7 @@ from dynamo_operator.controllers.cluster import ChildError, Cluster
 from dynamo_operator.controllers.component_deployment.load import World, load_world
 from dynamo_operator.controllers.discovery_keys import DiscoveryKeys
 from dynamo_operator.controllers.doubts import doubts_of_component
+from dynamo_operator.controllers.endings import Endings, StepError, concluded
 from dynamo_operator.controllers.shared_services import release_shared_services
 from dynamo_operator.controllers.sources import object_of
 from dynamo_operator.controllers.status_writer import Note, StatusWriter
@@ -67,21 +69,18 @@ class ComponentReconciler:
             await release_shared_services(self._cluster, world.parent, applied=())
             return await self._discovery_keys.clean_up(world.parent, world.source)
         await self._discovery_keys.guard(world.parent, world.source)
-        try:
-            status = await self._converge(world)
-        except Rejected as rejected:  # only a new spec helps, so no retry
-            return self._submit(world, self._rejected(world, rejected))
-        except Unrenderable as problem:
-            return self._submit(world, self._failed(world, str(problem)))
-        except ChildError as problem:
-            self._submit(world, self._failed(world, failure_text(problem)))
-            raise problem.error from problem
-        except ApiError as error:
-            self._submit(world, self._failed(world, error.message))
-            raise
-        return self._submit(world, status)
+        return await concluded(self._converge(world), self._endings(world))
 
-    async def _converge(self, world: World) -> Mapping[str, Any]:
+    def _endings(self, world: World) -> Endings:
+        return Endings(
+            submit=partial(self._submit, world),
+            rejected=partial(self._rejected, world),
+            waiting=partial(self._failed, world),
+            failed=partial(self._failed, world),
+            text_of=failure_text,
+        )
+
+    async def _converge(self, world: World) -> Result:
         site = self._cluster.site
         component = check_component(world.source, site)
         try:
@@ -93,7 +92,7 @@ class ComponentReconciler:
         applied = await self._apply(world, children)
         await self._cluster.prune_others(world.parent, PRUNED, children)
         await release_shared_services(self._cluster, world.parent, applied)
-        return self._status(world, component, applied)
+        return self._submit(world, self._status(world, component, applied))
 
     async def _apply(self, world: World, children: Sequence[Child]) -> list[Applied]:
         """Make the children stage by stage: what the API server refuses keeps all later stages from being made."""
@@ -158,8 +157,10 @@ _CONTEXT: Final = {
 }
 
 
-def failure_text(problem: ChildError) -> str:
+def failure_text(problem: StepError | ApiError) -> str:
     """What users read when a child could not be made (wording: workloads.md 12)."""
+    if not isinstance(problem, ChildError):
+        return str(problem) if isinstance(problem, StepError) else problem.message
     context = _CONTEXT[problem.wanted.resource]
     if problem.wanted.shared:
         model = problem.wanted.manifest["metadata"]["annotations"][BASE_MODEL]

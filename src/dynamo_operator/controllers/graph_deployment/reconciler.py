@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from dynamo_operator.check.graph_deployment import check_graph
@@ -11,10 +12,11 @@ from dynamo_operator.controllers import resources
 from dynamo_operator.controllers.cluster import ChildError, Cluster
 from dynamo_operator.controllers.cluster_roles import ClusterRoles
 from dynamo_operator.controllers.doubts import doubts_of_graph
+from dynamo_operator.controllers.endings import Endings, StepError, concluded
 from dynamo_operator.controllers.finalizer import drop_finalizer
 from dynamo_operator.controllers.graph_deployment.load import World, load_claims, load_world
 from dynamo_operator.controllers.graph_deployment.making import Making
-from dynamo_operator.controllers.graph_deployment.pathways.contract import PathwayDriver, Progress, StepError
+from dynamo_operator.controllers.graph_deployment.pathways.contract import PathwayDriver, Progress
 from dynamo_operator.controllers.graph_deployment.pathways.registry import DRIVERS
 from dynamo_operator.controllers.ssh_keys import provide_ssh_key
 from dynamo_operator.controllers.status_writer import Note, StatusWriter
@@ -60,25 +62,16 @@ class GraphReconciler:
         await self._drop_finalizer(world)
         if world.deleting:
             return DONE  # owner references collect the children
-        try:
-            return await self._converge(world)
-        except Waiting as waiting:
-            if waiting.lasting:
-                self._submit(world, self._waiting(world, str(waiting)))
-            return Result(requeue_after=waiting.retry_after)
-        except Rejected as rejected:  # only a new spec helps, so no retry
-            return self._submit(world, self._rejected(world, rejected))
-        except Unrenderable as problem:
-            return self._submit(world, self._failed(world, str(problem)))
-        except ChildError as problem:
-            self._submit(world, self._failed(world, failure_text(problem)))
-            raise problem.error from problem
-        except StepError as problem:
-            self._submit(world, self._failed(world, str(problem)))
-            raise problem.error from problem
-        except ApiError as error:
-            self._submit(world, self._failed(world, f"{_FAILED}: {error.message}"))
-            raise
+        return await concluded(self._converge(world), self._endings(world))
+
+    def _endings(self, world: World) -> Endings:
+        return Endings(
+            submit=partial(self._submit, world),
+            rejected=partial(self._rejected, world),
+            waiting=partial(self._waiting, world),
+            failed=partial(self._failed, world),
+            text_of=failure_text,
+        )
 
     async def _drop_finalizer(self, world: World) -> None:
         try:
@@ -191,8 +184,10 @@ _CONTEXT: Final = {
 }
 
 
-def failure_text(problem: ChildError) -> str:
-    """What users read when a child could not be made (wording: workloads.md 12)."""
+def failure_text(problem: StepError | ApiError) -> str:
+    """What users read when a step failed or a child could not be made (wording: workloads.md 12)."""
+    if not isinstance(problem, ChildError):
+        return str(problem) if isinstance(problem, StepError) else f"{_FAILED}: {problem.message}"
     context = _CONTEXT.get(problem.wanted.resource, f"failed to sync the {problem.wanted.resource.kind}")
     if problem.wanted.shared:
         model = problem.wanted.manifest["metadata"]["annotations"][BASE_MODEL]

@@ -10,7 +10,6 @@ from dynamo_operator.controllers.cluster import Cluster
 from dynamo_operator.domain.graph import ComponentState, Graph
 from dynamo_operator.domain.pathway import Circumstances
 from dynamo_operator.runtime.apply import Applied
-from dynamo_operator.runtime.errors import ApiError
 from dynamo_operator.runtime.resource import Resource
 
 
@@ -28,14 +27,6 @@ class Progress:
 
     states: Sequence[ComponentState]
     problems: Sequence[str]
-
-
-class StepError(Exception):
-    """Something besides making objects failed: the text that users read, and what the API server answered."""
-
-    def __init__(self, text: str, error: ApiError) -> None:
-        self.error = error
-        super().__init__(text)
 
 
 class PathwayDriver(Protocol):

@@ -8,7 +8,8 @@ from functools import partial
 from typing import Any, Final
 
 from dynamo_operator.controllers.cluster import FIELD_MANAGER, Cluster
-from dynamo_operator.controllers.graph_deployment.pathways.contract import Progress, Standing, StepError
+from dynamo_operator.controllers.endings import StepError
+from dynamo_operator.controllers.graph_deployment.pathways.contract import Progress, Standing
 from dynamo_operator.controllers.resources import POD_CLIQUE_SETS, POD_CLIQUES, QUEUES, SCALING_GROUPS
 from dynamo_operator.controllers.sources import object_of, tree_of
 from dynamo_operator.controllers.surroundings import load_surroundings
