@@ -304,6 +304,12 @@ def test_a_refused_object_is_not_doubted() -> None:
     assert in_the_condition(component(worker("serve", **wrong)), site(SETS)) == []
 
 
+def test_words_that_no_schema_lets_in_are_passed_over() -> None:
+    odd = {"command": ["python3", 1, "-m", None, "dynamo.sglang"], "args": "--tp 16", "env": 5}
+    said = in_the_condition(graph(worker("", extraPodSpec={"mainContainer": odd})), site(SETS))
+    assert [text.split(": ")[0] for _, text in said] == [f"spec.services[w].{MAIN}", f"spec.services[w].{MAIN}"]
+
+
 def test_about_a_component_its_graph_tells() -> None:
     owned = component(worker("serve"))
     owned["metadata"]["ownerReferences"] = [{"kind": "DynamoGraphDeployment", "name": "g"}]

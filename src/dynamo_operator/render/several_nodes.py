@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final
+from typing import Final, cast
 
 from dynamo_operator.domain import labels
 from dynamo_operator.domain.component import Component, Resources
@@ -42,6 +42,7 @@ def component_doubts(
     """All doubts about a component on several nodes; ``path`` is where its spec stands."""
     if component.nodes <= 1:
         return []
+    component = _readable(component)
     start = _start(component, site)
     doubts = list(_backend_doubts(start))
     if pathway is Pathway.COMPONENTS:
@@ -63,6 +64,18 @@ def _sized(graph: Graph, service: Service) -> Component:
         replicas=wanted.workers if component.replicas is None else component.replicas,
         resources=replace(given, requests=replace(given.requests, **gpu), limits=replace(given.limits, **gpu)),
     )
+
+
+def _readable(component: Component) -> Component:
+    """The component without what no schema lets into a command; objects of former definitions may have it."""
+    main = component.main_container
+    words = {name: _texts(main[name]) for name in ("command", "args") if name in main}
+    return replace(component, main_container={**main, **words})
+
+
+def _texts(value: object) -> list[str]:
+    listed = cast("list[object]", value) if isinstance(value, list) else []
+    return [each for each in listed if isinstance(each, str)]
 
 
 def _start(component: Component, site: Site) -> Start:
