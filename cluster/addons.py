@@ -24,11 +24,15 @@ from cluster.toolchain import Say
 
 @dataclass(frozen=True, slots=True)
 class Addon:
-    """Definitions from files of Go modules or of this folder; ``kinds`` are the names of those that are wanted."""
+    """Definitions from files of Go modules or of this folder; ``kinds`` are the names of those that are wanted.
+
+    ``bare``: without descriptions, where they are most of it and take the API server seconds.
+    """
 
     name: str
     files: tuple[ModuleFile | Path, ...]
     kinds: tuple[str, ...]
+    bare: bool = False
 
 
 ADDONS = {
@@ -76,6 +80,7 @@ ADDONS = {
             name=GROVE,
             files=tuple(grove_file(f"core/v1alpha1/crds/grove.io_{plural}.yaml") for plural in GROVE_KINDS),
             kinds=tuple(f"{plural}.grove.io" for plural in GROVE_KINDS),
+            bare=True,
         ),
         Addon(
             name=KAI,
@@ -117,7 +122,15 @@ def _load_manifests(addon: Addon, say: Say) -> list[dict[str, Any]]:
     missing = set(addon.kinds) - {each["metadata"]["name"] for each in wanted}
     if missing:
         raise ClusterError(f"the files of add-on {addon.name} lack {', '.join(sorted(missing))}")
-    return wanted
+    return _undescribed(wanted) if addon.bare else wanted
+
+
+def _undescribed(tree: Any) -> Any:
+    """The tree without texts called description; a property of that name is none."""
+    if isinstance(tree, dict):
+        kept = {key: value for key, value in tree.items() if key != "description" or not isinstance(value, str)}
+        return {key: _undescribed(value) for key, value in kept.items()}
+    return [_undescribed(each) for each in tree] if isinstance(tree, list) else tree
 
 
 def _load_text(file: ModuleFile | Path, say: Say) -> str:
