@@ -12,6 +12,7 @@ from time import monotonic
 from typing import Any
 
 import pytest
+import requests
 
 from tests.support.audit import AuditLog
 from tests.support.bed import COMPONENT, GRAPH, Bed, condition_of, graph, image, ready, service, services_patch
@@ -253,6 +254,33 @@ def test_adapter_points_nowhere_it_says_so_and_goes_on_when_the_graph_comes(stag
     stage.create(graph("late", Worker=service()))
     stage.eventually("it is found", lambda: asked(stage, "late") == 2)
     assert ready(stage.comes_to_rest("late"))
+
+
+def applied(bed: Bed, manifest: dict[str, Any], *, force: bool = False) -> requests.Response:
+    """Apply as GitOps tools do."""
+    query = {"fieldManager": "gitops", "force": str(force).lower()}
+    path = bed.path(manifest["kind"], manifest["metadata"]["name"])
+    return bed.send("PATCH", path, manifest, media="application/apply-patch+yaml", **query)
+
+
+def test_manifest_from_git_is_applied_again_the_number_stays(stage: Bed) -> None:
+    manifest = scaled_graph("kept")
+    assert applied(stage, manifest).ok
+    comes_to(stage, "kept", 1)
+    assert scale(stage, "kept-worker", 3).ok
+    comes_to(stage, "kept", 3)
+    before = stage.version()
+    refused = applied(stage, manifest)
+    assert (refused.status_code, '"dynamo-operator"' in refused.json()["message"]) == (409, True)
+    assert applied(stage, manifest, force=True).ok
+    comes_to(stage, "kept", 3)
+    del manifest["spec"]["services"]["Worker"]["replicas"]
+    for _ in range(2):
+        assert applied(stage, manifest).ok
+        comes_to(stage, "kept", 3)
+    stage.becomes_ready("kept")
+    history = [each for each in stage.history("Deployment", before) if each["metadata"]["name"] == "kept-worker"]
+    assert {each["spec"]["replicas"] for each in history} <= {3}
 
 
 DAMAGE: list[dict[str, Any]] = [
