@@ -103,6 +103,19 @@ async def test_graph_is_left_alone(services: dict[str, Any], events: list[str], 
     assert (bed.patches, bed.events, bed.statuses) == ([], events, statuses)
 
 
+async def test_graph_does_not_exist_said_once_and_again_for_an_adapter_made_anew() -> None:
+    bed = Bed({})
+    bed.adapter("g-w", version=2, graph="nobody")
+    for _ in range(2):
+        await bed.reconciler.reconcile(KEY)
+    assert (bed.events, bed.patches, bed.statuses) == (["TargetNotFound"], [], [])
+    bed.caches.whole[ADAPTERS].forget(KEY, "g-w")
+    await bed.reconciler.reconcile(KEY)
+    bed.adapter("g-w", version=3, graph="nobody", uid="anew")
+    await bed.reconciler.reconcile(KEY)
+    assert bed.events == ["TargetNotFound"] * 2
+
+
 async def test_adapter_that_is_switched_off_scales_nothing_any_more() -> None:
     bed = Bed({"w": {"replicas": 1, "scalingAdapter": {"enabled": False}}})
     bed.adapter("g-w", version=2, ownerReferences=[OWNER])
