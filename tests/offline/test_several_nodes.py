@@ -292,6 +292,31 @@ def test_file_and_condition_name_the_field_and_the_way_out(
     assert in_the_condition(manifest, site(offers)) == [(stops, said)]
 
 
+TOO_LONG = (
+    "spec.services[w]: the names that make up its pods' names have 46 characters, Grove allows 45; "
+    "shorten the key or metadata.name"
+)
+NAMED: list[tuple[str, dict[str, Any], str]] = [
+    (
+        "names that are too long on several nodes",
+        graph(SGLANG, name="g" * 40),
+        TOO_LONG,
+    ),
+    (
+        "names that are too long on one node",
+        graph({"componentType": "worker"}, name="g" * 45),
+        TOO_LONG,
+    ),
+]
+
+
+@pytest.mark.parametrize(("manifest", "said"), [row[1:] for row in NAMED], ids=[row[0] for row in NAMED])
+def test_file_and_condition_say_what_grove_has_against_names(manifest: dict[str, Any], said: str) -> None:
+    assert in_the_file(manifest, site(GROVE)) == [(Severity.ERROR, said)]
+    assert in_the_condition(manifest, site(GROVE)) == [(True, said)]
+    assert in_the_condition(manifest, site(SETS)) == []
+
+
 def test_an_operator_without_a_key_pair_says_so_of_trtllm() -> None:
     ((stops, said),) = in_the_condition(graph(worker("dynamo.trtllm")), site(SETS, key=""))
     assert stops
