@@ -47,7 +47,7 @@ from cluster.state import State, load_state, write_state
 from cluster.toolchain import Go, load_go, parse_version
 from cryptography import x509
 
-from cluster import build, lifecycle, modules, toolchain
+from cluster import addons, build, lifecycle, modules, toolchain
 
 PORTS = {name: 20000 + index for index, name in enumerate(PORT_NAMES)}
 
@@ -160,6 +160,12 @@ def test_scheduler_has_a_second_name_with_some_addons_only(layout: Layout, addon
     assert f"--config={layout.folder}/scheduler.yaml" in command_of(SCHEDULER, with_addon)
     names = [profile["schedulerName"] for profile in render_scheduler_config(with_addon)["profiles"]]
     assert names == ["default-scheduler", name]
+
+
+def test_bare_definitions_lose_texts_and_no_property() -> None:
+    schema = {"description": "text", "properties": {"description": {"type": "string", "description": "text"}}}
+    bare = {"properties": {"description": {"type": "string"}}}
+    assert addons._undescribed({"versions": [schema]}) == {"versions": [bare]}
 
 
 def test_the_stand_in_for_grove_is_a_module_of_this_checkout(layout: Layout) -> None:
