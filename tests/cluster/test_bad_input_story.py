@@ -125,38 +125,51 @@ def test_unknown_field_is_dropped_with_a_warning(stage: Bed) -> None:
     assert "replica" not in (stage.read(GRAPH, "odd") or {})["spec"]["services"]["Worker"]
 
 
+LABELS = {"app": "theirs"}
+POD = {"metadata": {"labels": LABELS}, "spec": {"containers": [{"name": "theirs", "image": "example.com/theirs:1"}]}}
+RBAC = "rbac.authorization.k8s.io/v1"
+FOREIGN: dict[str, dict[str, Any]] = {
+    "Deployment": {"spec": {"replicas": 0, "selector": {"matchLabels": LABELS}, "template": POD}},
+    "Service": {"spec": {"selector": LABELS, "ports": [{"port": 80}]}},
+    COMPONENT: {"spec": service(replicas=0)},
+    "ServiceAccount": {},
+    "Role": {"rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]},
+    "RoleBinding": {"roleRef": {"apiGroup": RBAC.partition("/")[0], "kind": "ClusterRole", "name": "view"}},
+}
+
+
 @pytest.mark.parametrize(
-    ("version", "kind"),
+    ("version", "kind", "suffix"),
     [
-        pytest.param("apps/v1", "Deployment", id="a Deployment"),
-        pytest.param("v1", "Service", id="a Service"),
-        pytest.param("nvidia.com/v1alpha1", COMPONENT, id="a component"),
+        pytest.param("apps/v1", "Deployment", "worker", id="a Deployment"),
+        pytest.param("v1", "Service", "worker", id="a Service"),
+        pytest.param("nvidia.com/v1alpha1", COMPONENT, "worker", id="a component"),
+        pytest.param("v1", "ServiceAccount", "k8s-service-discovery", id="a ServiceAccount"),
+        pytest.param(RBAC, "Role", "k8s-service-discovery-role", id="a Role"),
+        pytest.param(RBAC, "RoleBinding", "k8s-service-discovery-binding", id="a RoleBinding"),
     ],
 )
 def test_name_of_a_child_is_taken_it_is_left_alone_and_the_graph_recovers_when_it_goes(
-    stage: Bed, version: str, kind: str
+    stage: Bed, version: str, kind: str, suffix: str
 ) -> None:
     name = f"taken-{kind.lower()}"
-    child = f"{name}-worker"
-    manifest = {"apiVersion": version, "kind": kind, "metadata": {"name": child}, "spec": FOREIGN_SPECS[kind]}
+    child = f"{name}-{suffix}"
+    manifest = {"apiVersion": version, "kind": kind, "metadata": {"name": child}, **FOREIGN[kind]}
     theirs = stage.create(manifest)
     stage.create(graph(name, Worker=service()))
     complaint = f"{child} was not made by us: delete or rename it"
     stage.eventually("somebody complains", lambda: complaint in complaints(stage, name))
     stage.eventually("a warning", lambda: warnings(stage, name) | warnings(stage, f"{name}-worker"))
     found = stage.read(kind, child) or {}
-    assert (found["metadata"]["uid"], found["spec"]) == (theirs["metadata"]["uid"], theirs["spec"])
+    assert touched_by_users(found) == touched_by_users(theirs)
     stage.delete(kind, child)
-    stage.becomes_ready(name)
+    stage.becomes_ready(name, seconds=60)
 
 
-LABELS = {"app": "theirs"}
-POD = {"metadata": {"labels": LABELS}, "spec": {"containers": [{"name": "theirs", "image": "example.com/theirs:1"}]}}
-FOREIGN_SPECS: dict[str, dict[str, Any]] = {
-    "Deployment": {"replicas": 0, "selector": {"matchLabels": LABELS}, "template": POD},
-    "Service": {"selector": LABELS, "ports": [{"port": 80}]},
-    COMPONENT: service(replicas=0),
-}
+def touched_by_users(manifest: dict[str, Any]) -> dict[str, Any]:
+    """What an object says apart from what controllers and the API server keep in it."""
+    meta = {part: manifest["metadata"].get(part) for part in ("uid", "labels", "ownerReferences")}
+    return {"meta": meta} | {part: manifest[part] for part in manifest.keys() - {"metadata", "status"}}
 
 
 def complaints(bed: Bed, name: str) -> str:

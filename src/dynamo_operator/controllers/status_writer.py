@@ -18,6 +18,7 @@ from dynamo_operator.runtime.controller import DONE, Result
 from dynamo_operator.runtime.errors import NotFound
 from dynamo_operator.runtime.queue import WorkQueue
 from dynamo_operator.runtime.resource import Key, Resource
+from dynamo_operator.status import conditions
 
 # Seconds that counters must stand still before they are written: more while many statuses wait, when each costs more.
 REST: Final = 1.5
@@ -35,6 +36,24 @@ class Note(NamedTuple):
     type: Literal["Normal", "Warning"]
     reason: str
     message: str
+
+
+def warnings_of(status: Tree) -> tuple[Note, ...]:
+    """The events that go with a status which says that something went wrong."""
+    return tuple(
+        Note("Warning", _WARNINGS[str(said["reason"])], str(said["message"]).removeprefix(_REPEATED))
+        for said in trees_at(status, "conditions")
+        if said["status"] == "False" and said["reason"] in _WARNINGS
+    )
+
+
+_WARNINGS: Final = {
+    conditions.VALIDATION_FAILED: "ValidationFailed",
+    conditions.RECONCILING: "ReconcileError",
+    conditions.RECONCILE_FAILED: "ReconcileError",
+    conditions.FINALIZER_FAILED: "ReconcileError",
+}
+_REPEATED: Final = "Validation failed: "
 
 
 @dataclass(slots=True)

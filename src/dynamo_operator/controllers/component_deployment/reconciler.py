@@ -16,19 +16,17 @@ from dynamo_operator.controllers.doubts import doubts_of_component
 from dynamo_operator.controllers.endings import Endings, StepError, concluded
 from dynamo_operator.controllers.shared_services import release_shared_services
 from dynamo_operator.controllers.sources import object_of
-from dynamo_operator.controllers.status_writer import Note, StatusWriter
+from dynamo_operator.controllers.status_writer import StatusWriter, warnings_of
 from dynamo_operator.domain.component import Component
 from dynamo_operator.domain.labels import BASE_MODEL
 from dynamo_operator.domain.manifest import Child
 from dynamo_operator.domain.outcome import Rejected, Unrenderable
-from dynamo_operator.domain.trees import trees_at
 from dynamo_operator.render.component import render_component
 from dynamo_operator.render.workloads.registry import workload_of
 from dynamo_operator.runtime.apply import Applied
 from dynamo_operator.runtime.controller import DONE, Result
 from dynamo_operator.runtime.errors import ApiError
 from dynamo_operator.runtime.resource import Key
-from dynamo_operator.status import conditions
 from dynamo_operator.status.attention import with_doubts
 from dynamo_operator.status.component_deployment import (
     status_of_component,
@@ -125,25 +123,13 @@ class ComponentReconciler:
     def _submit(self, world: World, status: Mapping[str, Any]) -> Result:
         doubts = doubts_of_component(world.source, self._cluster.site)
         told = with_doubts(status, doubts, generation=world.source.generation, now=self._cluster.now())
-        self._statuses.submit(world.parent, told, stored=world.stored, notes=_notes(told))
+        self._statuses.submit(world.parent, told, stored=world.stored, notes=warnings_of(told))
         return DONE
 
 
 def _stage(child: Child) -> int:
     """Workloads first, then Services, then what leads to them from outside."""
     return _LATER_STAGES.get(resources.resource_of(child.manifest), 0)
-
-
-def _notes(status: Mapping[str, Any]) -> tuple[Note, ...]:
-    """Events that go with a status."""
-    notes: list[Note] = []
-    for said in trees_at(status, "conditions"):
-        message = str(said["message"])
-        if said["reason"] == conditions.VALIDATION_FAILED:
-            notes.append(Note("Warning", "ValidationFailed", message.removeprefix("Validation failed: ")))
-        elif said["reason"] == conditions.RECONCILING and said["status"] == "False":
-            notes.append(Note("Warning", "ReconcileError", message))
-    return tuple(notes)
 
 
 _CONTEXT: Final = {

@@ -19,12 +19,11 @@ from dynamo_operator.controllers.graph_deployment.making import Making
 from dynamo_operator.controllers.graph_deployment.pathways.contract import PathwayDriver, Progress
 from dynamo_operator.controllers.graph_deployment.pathways.registry import DRIVERS
 from dynamo_operator.controllers.ssh_keys import provide_ssh_key
-from dynamo_operator.controllers.status_writer import Note, StatusWriter
+from dynamo_operator.controllers.status_writer import StatusWriter, warnings_of
 from dynamo_operator.domain.graph import Graph, RestartStatus
 from dynamo_operator.domain.labels import BASE_MODEL
 from dynamo_operator.domain.outcome import Rejected, Unrenderable, Waiting
 from dynamo_operator.domain.pathway import pathway_of
-from dynamo_operator.domain.trees import trees_at
 from dynamo_operator.plan.claims import claims_missing
 from dynamo_operator.plan.restart import next_restart_status, restart_state
 from dynamo_operator.render.graph import render_foundation, render_services
@@ -150,17 +149,8 @@ class GraphReconciler:
     def _submit(self, world: World, status: Mapping[str, Any]) -> Result:
         doubts = doubts_of_graph(world.source, self._cluster.site)
         told = with_doubts(status, doubts, generation=world.source.generation, now=self._cluster.now())
-        self._statuses.submit(world.parent, told, stored=world.stored, notes=_notes(told))
+        self._statuses.submit(world.parent, told, stored=world.stored, notes=warnings_of(told))
         return DONE
-
-
-def _notes(status: Mapping[str, Any]) -> tuple[Note, ...]:
-    """Events that go with a status."""
-    return tuple(
-        Note("Warning", conditions.VALIDATION_FAILED, str(said["message"]).removeprefix("Validation failed: "))
-        for said in trees_at(status, "conditions")
-        if said["reason"] == conditions.VALIDATION_FAILED
-    )
 
 
 _FAILED: Final = "failed to reconcile Dynamo components deployments"
