@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.support.bed import GRAPH, Bed, graph, image, service, services_patch
+from tests.support.graphs import image_of
 from tests.support.operator import CLUSTER_WIDE, operating
 from tests.support.whole_cluster import Program
 
@@ -33,8 +33,3 @@ def test_api_server_dies_amid_changes_all_graphs_converge(whole_bed: Bed, tmp_pa
             whole_bed.comes_to_rest(name, seconds=60)
         assert {image_of(each) for each in whole_bed.items("Deployment")} == {NEW}
         assert (operator.ended, operator.pid) == (False, pid)
-
-
-def image_of(deployment: dict[str, Any]) -> str:
-    """Image of the main container."""
-    return deployment["spec"]["template"]["spec"]["containers"][0]["image"]
