@@ -116,6 +116,34 @@ def test_while_the_webhook_refuses_graphs_stay_as_they_are(bed: Bed, grove: Grov
     bed.eventually("both are cliques", lambda: hosts(bed) == {"g-0-w-0", "plain-0-w-0"}, PATIENCE)
 
 
+def test_a_set_that_is_deleted_is_made_anew_when_grove_has_let_go_of_it(bed: Bed, grove: Grove) -> None:
+    bed.create(graph("g", w=service()))
+    before = bed.becomes_ready("g", PATIENCE) and uids(bed)
+    grove.remove_webhooks()
+    grove.stop()
+    bed.delete(SET, "g")
+    told = "Resources not ready: g: its PodCliqueSet is being deleted, and is made anew when Grove has let go of it"
+    bed.eventually("the graph says so", lambda: said(bed, "g") == told, PATIENCE)
+    assert uids(bed) == before
+    grove.start()
+    bed.eventually("another pod", lambda: uids(bed) and not uids(bed) & before, PATIENCE)
+    bed.becomes_ready("g", PATIENCE)
+
+
+def test_a_graph_leaves_grove_although_nobody_cleans_up(bed: Bed, grove: Grove) -> None:
+    bed.create(graph("g", Frontend=service("frontend"), w=service()))
+    bed.becomes_ready("g", PATIENCE)
+    grove.remove_webhooks()
+    grove.stop()
+    bed.patch(GRAPH, "g", {"metadata": {"annotations": {PATHWAY: "false"}}})
+    bed.eventually("it has Deployments", lambda: bed.names("Deployment") == {"g-frontend", "g-w"}, PATIENCE)
+    bed.becomes_ready("g", PATIENCE)
+    grove.start()
+    bed.eventually("no clique is left", lambda: not bed.names(SET) | bed.names(CLIQUE), PATIENCE)
+    bed.eventually("nor a pod of one", lambda: hosts(bed) == {""}, PATIENCE)
+    bed.becomes_ready("g", PATIENCE)
+
+
 def test_a_missing_queue_is_said_and_awaited(bed: Bed, grove: Grove) -> None:
     bed.create(graph("before", w=service()))
     bed.becomes_ready("before", PATIENCE)

@@ -6,6 +6,7 @@ from dataclasses import fields
 from typing import Any, cast
 
 import pytest
+from msgspec.structs import replace
 
 from dynamo_operator.controllers.cluster import ChildError, Cluster, Parent
 from dynamo_operator.controllers.resources import COMPONENTS, GRAPHS, SERVICES
@@ -15,7 +16,7 @@ from dynamo_operator.runtime.apply import Foreign, Wanted
 from dynamo_operator.runtime.owner import plain_owner
 from dynamo_operator.runtime.resource import Key, Resource
 from dynamo_operator.runtime.store import Change
-from dynamo_operator.runtime.views import Body, ObjectMeta
+from dynamo_operator.runtime.views import Body, ObjectMeta, OwnerReference
 
 TAKEN = Key("ns", "g-w")
 THEIRS = Body(ObjectMeta(name="g-w", namespace="ns"))
@@ -62,3 +63,13 @@ def test_who_is_gone_waits_for_no_name(cluster: Cluster) -> None:
     cluster.forget(GRAPHS, COMPONENT.meta.key)
     cluster.forget(COMPONENTS, COMPONENT.meta.key)
     assert list(mapper(Change(SERVICES, TAKEN, THEIRS, None))) == []
+
+
+def test_who_owns_what_somebody_deletes_is_woken_before_it_is_gone(cluster: Cluster) -> None:
+    owner = OwnerReference(api_version=GRAPHS.api_version, kind=GRAPHS.kind, name="g", uid="u", controller=True)
+    there = Body(ObjectMeta(name="g", namespace="ns", owner_references=(owner,)))
+    leaving = Body(replace(there.metadata, deletion_timestamp="2026-01-01T00:00:00Z"))
+    cluster.applier.settled = lambda *_: True  # type: ignore[method-assign]
+    mapper = child_moved(cluster, GRAPHS, plain_owner(GRAPHS.kind, GRAPHS.group), status=False)
+    assert list(mapper(Change(COMPONENTS, Key("ns", "g"), there, leaving))) == [Key("ns", "g")]
+    assert list(mapper(Change(COMPONENTS, Key("ns", "g"), there, there))) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -123,6 +124,12 @@ ROLLED: list[tuple[str, GangObjects, bool]] = [
 @pytest.mark.parametrize(("objects", "observed"), [r[1:] for r in ROLLED], ids=[r[0] for r in ROLLED])
 def test_a_service_is_rolled_to_the_newest_set(objects: GangObjects, observed: bool) -> None:
     assert states(objects)["Front"].observed is observed
+
+
+def test_a_set_that_somebody_deletes_is_said_instead_of_its_state() -> None:
+    leaving = replace(there(), leaving=True)
+    wanted = ["g: its PodCliqueSet is being deleted, and is made anew when Grove has let go of it"]
+    assert gang_problems(GRAPH, clique_states(GRAPH, leaving), leaving) == wanted
 
 
 def test_what_a_set_has_settled_is_read_back() -> None:

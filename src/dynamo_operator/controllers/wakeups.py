@@ -29,7 +29,7 @@ def intent_moved(change: Change[Body], steering: Sequence[str], finalizer: str) 
 def child_moved(
     cluster: Cluster, parent: Resource, owner: Callable[[Change[Body]], Iterable[Key]], *, status: bool
 ) -> Callable[[Change[Body]], Iterable[Key]]:
-    """Mapper for children: wake the owner when a child vanished, drifted, or (``status``) its status changed.
+    """Mapper for children: wake the owner when a child vanishes, drifted, or (``status``) its status changed.
 
     An object that is nobody's child may have had the name of one: whoever of kind ``parent`` waits for it is woken.
     """
@@ -42,6 +42,7 @@ def child_moved(
         old, new = change.old, change.new
         drifted = new is None or not cluster.applier.settled(change.resource, new)
         told = status and (old is None or new is None or bytes(old.status) != bytes(new.status))
-        return owners if drifted or told else ()
+        leaving = old is not None and new is not None and old.metadata.deleting != new.metadata.deleting
+        return owners if drifted or told or leaving else ()
 
     return mapper

@@ -16,11 +16,15 @@ from dynamo_operator.domain.trees import tree_at, trees_at
 
 @dataclass(frozen=True, slots=True)
 class GangObjects:
-    """A graph's PodCliqueSet, and by name the PodCliques and PodCliqueScalingGroups; empty where there is none."""
+    """A graph's PodCliqueSet, and by name the PodCliques and PodCliqueScalingGroups; empty where there is none.
+
+    ``leaving``: somebody deleted the PodCliqueSet, and Grove has not let go of it yet.
+    """
 
     gang: Tree = field(default_factory=dict[str, Any])
     cliques: Mapping[str, Tree] = field(default_factory=dict[str, Tree])
     groups: Mapping[str, Tree] = field(default_factory=dict[str, Tree])
+    leaving: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,8 @@ def clique_states(graph: Graph, there: GangObjects) -> list[ComponentState]:
 
 def gang_problems(graph: Graph, states: Sequence[ComponentState], there: GangObjects) -> list[str]:
     """What a graph waits for, as people read it: one message for its PodCliqueSet, or none."""
+    if there.leaving:
+        return [f"{graph.name}: its PodCliqueSet is being deleted, and is made anew when Grove has let go of it"]
     stale = _unprocessed(there.gang) if is_observed(there.gang) else ""
     reasons = [stale] if stale else [state.message for state in states if not state.available]
     return [f"{graph.name}: {'; '.join(reasons)}"] if reasons else []

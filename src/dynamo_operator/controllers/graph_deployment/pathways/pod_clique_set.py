@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
@@ -67,8 +67,9 @@ class PodCliqueSetDriver:
 
     def progress(self, cluster: Cluster, graph: Graph, applied: Sequence[Applied], /) -> Progress:
         """What the caches say about the cliques, and the API server about their set."""
-        gang = next((object_of(a.body) for a in applied if a.wanted.resource == POD_CLIQUE_SETS), None)
-        there = _objects(cluster, graph, gang)
+        body = next((a.body for a in applied if a.wanted.resource == POD_CLIQUE_SETS), None)
+        there = _objects(cluster, graph, object_of(body) if body is not None else None)
+        there = replace(there, leaving=body is not None and body.metadata.deleting)
         states = clique_states(graph, there)
         return Progress(states, gang_problems(graph, states, there))
 
