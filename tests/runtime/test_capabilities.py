@@ -89,6 +89,20 @@ async def test_a_definition_that_comes_and_goes_is_followed_as_soon_as_discovery
         await eventually(lambda: told == [("grove", True), ("grove", False)])
 
 
+async def test_a_definition_that_is_being_deleted_is_no_offer_although_it_is_served(peer: Peer) -> None:
+    leave = asyncio.Event()
+    serve(peer, "v1")
+    peer.lists.append(page([definition(9)], 9))
+    leaving = definition(10)
+    leaving["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    peer.watches.append(Stream([leave, event("MODIFIED", leaving), STALL]))
+    async with following(peer, ManualClock()) as (capabilities, told):
+        await capabilities.wait_synced(5)
+        await eventually(lambda: told == [("grove", True)])
+        leave.set()
+        await eventually(lambda: told == [("grove", True), ("grove", False)])
+
+
 async def test_discovery_that_never_follows_is_left_alone_after_a_while(peer: Peer) -> None:
     peer.lists.append(page([definition(1)], 9))
     clock = EagerClock()

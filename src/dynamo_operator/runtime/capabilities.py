@@ -115,7 +115,7 @@ class Capabilities:
         answered = True
         for name, (group, plural) in self._wanted.items():
             try:
-                self._learn(name, await self._served(group, plural))
+                self._learn(name, "" if self._is_leaving(name) else await self._served(group, plural))
             except ApiError as error:
                 _log.warning("discovery failed", capability=name, error=str(error))
                 answered = False
@@ -166,9 +166,17 @@ class Capabilities:
             _log.warning("definitions cannot be watched, discovery is polled", error=str(self._definitions.last_error))
 
     def _is_defined(self, name: str) -> bool:
-        """Whether a definition of the kind exists."""
+        """Whether a definition of the kind exists, and stays."""
+        return self._definition(name) is not None and not self._is_leaving(name)
+
+    def _is_leaving(self, name: str) -> bool:
+        """Whether the definition is being deleted: it is served until its last object is gone, and takes no new one."""
+        definition = self._definition(name)
+        return definition is not None and definition.metadata.deleting
+
+    def _definition(self, name: str) -> Metadata | None:
         group, plural = self._wanted[name]
-        return self._definitions.get(Key("", f"{plural}.{group}")) is not None
+        return self._definitions.get(Key("", f"{plural}.{group}"))
 
     def _defined(self, change: Change[Metadata]) -> None:
         """A definition came, changed or went: discovery will follow it, maybe after a moment."""
