@@ -8,7 +8,15 @@ from prometheus_client import CollectorRegistry
 from structlog.testing import capture_logs
 
 from dynamo_operator.runtime.controller import DONE, Controller, Result
-from dynamo_operator.runtime.errors import AlreadyExists, ApiError, Conflict, Invalid, Unavailable
+from dynamo_operator.runtime.errors import (
+    AlreadyExists,
+    ApiError,
+    Conflict,
+    Invalid,
+    TooManyRequests,
+    Unavailable,
+    Unreachable,
+)
 from dynamo_operator.runtime.informer import Informer
 from dynamo_operator.runtime.metrics import Metrics
 from dynamo_operator.runtime.queue import RESYNC, USER, WorkQueue
@@ -150,6 +158,8 @@ async def test_worker_breaks_the_others_do_not_go_on_alone() -> None:
     ("error", "longest"),
     [
         pytest.param(ApiError(status=500), 60, id="a webhook that does not answer: nobody says when it does again"),
+        pytest.param(Unreachable(), 60, id="no answer at all: nobody says when there is one again"),
+        pytest.param(TooManyRequests(status=429), 60, id="too much at once: nobody says when it is over"),
         pytest.param(Conflict(status=409), 1000, id="anything else: ever more slowly"),
     ],
 )

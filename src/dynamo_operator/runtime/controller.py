@@ -11,7 +11,17 @@ from uuid import uuid4
 import structlog
 from structlog.contextvars import bound_contextvars
 
-from dynamo_operator.runtime.errors import AlreadyExists, ApiError, BadRequest, Forbidden, Invalid, NotFound, category
+from dynamo_operator.runtime.errors import (
+    AlreadyExists,
+    ApiError,
+    BadRequest,
+    Forbidden,
+    Invalid,
+    NotFound,
+    TooManyRequests,
+    Unreachable,
+    category,
+)
 from dynamo_operator.runtime.informer import Informer
 from dynamo_operator.runtime.metrics import ControllerMetrics
 from dynamo_operator.runtime.owner import Mapper
@@ -35,7 +45,9 @@ DONE: Final = Result()
 # again a moment later; so does a name that somebody else holds stay taken.
 _REFUSED: Final = (Invalid, BadRequest, Forbidden, NotFound, AlreadyExists)
 REFUSED_SECONDS: Final = 10.0
-# A server or a webhook that fails is mended by somebody who does not tell us, and a name may be freed unseen.
+# A server or a webhook that fails is mended by somebody who does not tell us, and a name may be freed unseen. Any
+# answer from 500 on is such a failure too.
+_UNTOLD: Final = (AlreadyExists, Unreachable, TooManyRequests)
 UNTOLD_SECONDS: Final = 60.0
 
 Reconcile = Callable[[Key], Awaitable[Result]]
@@ -117,7 +129,7 @@ class Controller:
             self.queue.add_after(key, result.requeue_after)
 
     def _retry(self, key: Key, error: Exception) -> None:
-        untold = isinstance(error, AlreadyExists) or (isinstance(error, ApiError) and error.status >= 500)
+        untold = isinstance(error, _UNTOLD) or (isinstance(error, ApiError) and error.status >= 500)
         delay = self.queue.retry(
             key,
             at_least=REFUSED_SECONDS if isinstance(error, _REFUSED) else 0.0,
