@@ -205,6 +205,7 @@ def test_adapter_moves_who_is_woken(after: bytes | None, woken: set[str]) -> Non
             id="other size: its adapters",
         ),
         pytest.param(stored("g", {"services": {"w": {"image": "x"}, "x": {}}}, 2), False, id="other image: none"),
+        pytest.param(stored("g", {"services": {"w": ASKS, "x": {}}}, 2), True, id="asks for an adapter: its adapters"),
         pytest.param(None, True, id="it went: its adapters"),
         pytest.param(stored("h", {"services": {"w": {}}}), False, id="another graph: none"),
     ],

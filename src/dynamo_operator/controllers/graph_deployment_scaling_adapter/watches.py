@@ -28,7 +28,7 @@ def watch_adapters(controller: Controller, cluster: Cluster) -> None:
     def graph_moved(change: Change[Body]) -> Iterable[Key]:
         adapters = cluster.informers[ADAPTERS].by(SCALED_GRAPH, change.key)
         # Most graphs have no adapter: look there before decoding anything.
-        moved = adapters and _counts(change.old) != _counts(change.new)
+        moved = adapters and _asked(change.old) != _asked(change.new)
         return [body.metadata.key for body in adapters] if moved else ()
 
     controller.watch(cluster.informers[ADAPTERS], adapter_moved)
@@ -41,12 +41,17 @@ def _standing(adapter: Body) -> tuple[object, ...]:
     return meta.uid, meta.generation, meta.controller, meta.deleting
 
 
-def _counts(graph: Body | None) -> dict[str, tuple[object, object]]:
-    """Wanted and running replicas by service; a graph that is not there has none."""
+def _asked(graph: Body | None) -> dict[str, tuple[object, ...]]:
+    """Wanted and running replicas by service, and whether it asks for an adapter; nothing of a graph that is gone."""
     if graph is None:
         return {}
     services = tree_at(tree_of(graph, "spec"), "services")
     running = tree_at(tree_of(graph, "status"), "services")
     return {
-        name: (tree_at(services, name).get("replicas"), tree_at(running, name).get("replicas")) for name in services
+        name: (
+            tree_at(services, name).get("replicas"),
+            tree_at(services, name, "scalingAdapter").get("enabled"),
+            tree_at(running, name).get("replicas"),
+        )
+        for name in services
     }
