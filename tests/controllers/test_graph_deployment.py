@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
 from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +12,14 @@ import msgspec
 import pytest
 
 from dynamo_operator.controllers.graph_deployment.reconciler import GraphReconciler
-from dynamo_operator.controllers.resources import ADAPTERS, GRAPHS, POD_CLIQUE_SETS, POD_CLIQUES, SCALING_GROUPS
+from dynamo_operator.controllers.resources import (
+    ADAPTERS,
+    COMPONENTS,
+    GRAPHS,
+    POD_CLIQUE_SETS,
+    POD_CLIQUES,
+    SCALING_GROUPS,
+)
 from dynamo_operator.controllers.status_writer import StatusWriter
 from dynamo_operator.domain.labels import FINALIZER
 from dynamo_operator.domain.outcome import Rejected, Unrenderable, Violation
@@ -118,3 +127,43 @@ async def test_caches_are_empty(refused: ApiError | None, said: tuple[str, ...])
     bed = Bed(refused=refused)
     assert (await bed.reconciler.reconcile(KEY)).requeue_after == 1.0
     assert bed.said() == said
+
+
+class Making(Bed):
+    """A reconciler over a graph that becomes component deployments; ``refused`` is how their writing ends."""
+
+    def __init__(self, refused: BaseException | None = None) -> None:
+        super().__init__()
+        cluster: Any = self.reconciler._cluster
+        self.refused, self.pruned = refused, set[str]()
+        nothing = SimpleNamespace(by=lambda *_: [])
+        cluster.informers |= dict.fromkeys((COMPONENTS, POD_CLIQUE_SETS), nothing)
+        cluster.site = Site(planner_cluster_role="planner")
+        cluster.client = SimpleNamespace(get=self._refuse)
+        cluster.apply_children, cluster.prune_others = self._apply, self._prune
+
+    async def _apply(self, *_: object) -> list[Any]:
+        if self.refused is not None:
+            raise self.refused
+        return []
+
+    async def _prune(self, _: object, kinds: Sequence[Any], __: object) -> None:
+        self.pruned |= {kind.kind for kind in kinds}
+
+
+async def test_key_pair_is_missing_services_that_left_go_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def provide(*_: object) -> None:
+        raise Forbidden(message="no key pair")
+
+    monkeypatch.setattr("dynamo_operator.controllers.graph_deployment.reconciler.provide_ssh_key", provide)
+    bed = Making()
+    with pytest.raises(Forbidden):
+        await bed.reconciler.reconcile(KEY)
+    assert COMPONENTS.kind in bed.pruned
+
+
+async def test_pass_is_given_up_nothing_is_removed_any_more() -> None:
+    bed = Making(asyncio.CancelledError())
+    with pytest.raises(asyncio.CancelledError):
+        await bed.reconciler.reconcile(KEY)
+    assert bed.pruned == set()

@@ -46,9 +46,12 @@ class Making:
         """Make foundation and workloads. Raises ChildError; nothing of what runs is removed."""
         children = [*foundation, *workloads]
         try:
-            return await self.cluster.apply_children(self.parent, children)
-        finally:
+            applied = await self.cluster.apply_children(self.parent, children)
+        except ChildError:
             await self.cluster.prune_others(self.parent, FOUNDATION, children)
+            raise
+        await self.cluster.prune_others(self.parent, FOUNDATION, children)
+        return applied
 
     async def succession(self, workloads: Sequence[Child], *, attended: bool) -> Sequence[str]:
         """Remove workloads that are no longer wanted; why they stay, nothing when they go.

@@ -97,9 +97,9 @@ class GraphReconciler:
             await making.foundation(foundation)  # what runs by the last good spec is left alone
             raise
         applied = await making.workloads(foundation, rendering.workloads)
+        kept = await making.succession(rendering.workloads, attended=driver.attended(applied))
         await provide_ssh_key(self._cluster, graph)
         await driver.follow_up(self._cluster, graph)
-        kept = await making.succession(rendering.workloads, attended=driver.attended(applied))
         # What stays keeps the names of its Services as well; a change of the new workloads wakes us.
         held_up = () if kept else await making.companions(rendering.companions)
         progress = driver.progress(self._cluster, graph, applied)
