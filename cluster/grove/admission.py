@@ -64,15 +64,20 @@ def _wrong(new: Mapping[str, Any], *, creating: bool) -> Iterator[str]:
     grouped = {name for group in groups for name in group["cliqueNames"]}
     for clique in cliques:
         yield from _wrong_clique(new, clique, creating=creating, alone=clique["name"] not in grouped)
+    yield from _wrong_together(cliques)
+    if template.get("cliqueStartupType") == _EXPLICIT:
+        yield from _wrong_order(cliques)
+    yield from _wrong_groups(new, groups, {clique["name"] for clique in cliques})
+
+
+def _wrong_together(cliques: Sequence[Tree]) -> Iterator[str]:
+    """What no clique alone has wrong."""
     yield from _repeated(f"{_CLIQUES}.name", (clique["name"] for clique in cliques))
     yield from _repeated(f"{_CLIQUES}.roleName", (clique["spec"].get("roleName", "") for clique in cliques))
     schedulers = dict.fromkeys(clique["spec"]["podSpec"].get("schedulerName") or "" for clique in cliques)
     if len({name or "default-scheduler" for name in schedulers}) > 1:
         text = "the schedulerName for all pods have to be the same"
         yield _invalid(f"{_CLIQUES}.spec.podSpec.schedulerName", ", ".join(schedulers), text)
-    if template.get("cliqueStartupType") == _EXPLICIT:
-        yield from _wrong_order(cliques)
-    yield from _wrong_groups(new, groups, {clique["name"] for clique in cliques})
 
 
 def _wrong_clique(new: Mapping[str, Any], clique: Tree, *, creating: bool, alone: bool) -> Iterator[str]:
