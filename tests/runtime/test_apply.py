@@ -235,6 +235,15 @@ async def test_object_with_an_initial_member_is_taken(owners: list[Any], annotat
     assert (applied.action, applied.body.metadata.controller, bed.api.verbs) == ("updated", GRAPH, ["apply"])
 
 
+async def test_object_with_an_initial_member_is_somebody_elses_when_it_says_something_else() -> None:
+    bed = Bed()
+    bed.exists(service(type="NodePort"))
+    before = dict(bed.api.objects)
+    with pytest.raises(Foreign):
+        await apply_all(bed.applier, GRAPH, [Wanted(SERVICE, service(type="ClusterIP"), initial=("spec", "ports"))])
+    assert bed.api.objects == before
+
+
 async def test_immutable_field_changes_it_is_made_anew_where_that_is_allowed() -> None:
     bed = Bed()
     await apply_all(bed.applier, GRAPH, [Wanted(SERVICE, service(), recreate=True)])

@@ -168,7 +168,8 @@ def check_not_foreign(body: Body, stamped: Stamped, *, hash_annotation: str) -> 
     """Raise Foreign unless the object is ours to change.
 
     Ours is what our owner controls, what nobody controls but carries the hash annotation (orphans, and what has no
-    owner by design) or belongs to others in part, and a shared object that another parent of the same kind owns.
+    owner by design), or belongs to others in part and says what we would, and a shared object that another parent of
+    the same kind owns.
     """
     meta, owner, wanted = body.metadata, stamped.owner, stamped.wanted
     controller = meta.controller
@@ -179,7 +180,8 @@ def check_not_foreign(body: Body, stamped: Stamped, *, hash_annotation: str) -> 
     else:
         owners = {reference.uid for reference in meta.owner_references}
         annotated = hash_annotation in meta.annotations
-        ours = owner is None or owner.uid in owners or annotated or bool(wanted.initial)
+        agreed = bool(wanted.initial) and _satisfies_content(body, stamped)
+        ours = owner is None or owner.uid in owners or annotated or agreed
     if not ours:
         raise Foreign(wanted.resource, stamped.key, controller)
 
@@ -193,6 +195,10 @@ def satisfies(body: Body, stamped: Stamped) -> bool:
 
     A manifest with members that a Body does not hold cannot be verified and never satisfies.
     """
+    return _satisfies_content(body, stamped) and _satisfies_metadata(body, stamped.manifest["metadata"])
+
+
+def _satisfies_content(body: Body, stamped: Stamped) -> bool:
     for member, value in stamped.manifest.items():
         if member in _UNCOMPARED:
             continue
@@ -201,7 +207,7 @@ def satisfies(body: Body, stamped: Stamped) -> bool:
                 return False
         elif member != "type" or value != body.type:
             return False
-    return _satisfies_metadata(body, stamped.manifest["metadata"])
+    return True
 
 
 def _satisfies_metadata(body: Body, metadata: Mapping[str, Any]) -> bool:
