@@ -141,7 +141,7 @@ def _start_afresh(layout: Layout, tools: Path, wish: Wish, say: Say) -> Site:
     """Remove what is left of the cluster, write its folder anew and start every program."""
     old = load_state(layout.state)
     if delete_processes(layout):
-        say(f"cluster {layout.name} was incomplete or out of date: starting it anew")
+        say(f"cluster {layout.name} was incomplete or out of date: starting it anew, and empty")
     shutil.rmtree(layout.folder, ignore_errors=True)
     check_space(layout.folder, DATA_SPACE)
     site = _claim_ports(layout, tools, wish, remembered=old.ports if old else {})
