@@ -110,6 +110,12 @@ def test_render_gives_the_same_bytes_from_a_file_and_from_standard_input() -> No
     assert call("render", "graph.yaml").stdout == call("render", "-", stdin=GRAPH).stdout
 
 
+def test_render_refuses_a_misspelt_kind() -> None:
+    result = call("render", "-", stdin=GRAPH.replace("Deployment", "Deploymnet"))
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "did you mean DynamoGraphDeployment?" in result.stderr
+
+
 @pytest.mark.usefixtures("folder")
 def test_render_as_json_is_one_list() -> None:
     rendered: dict[str, Any] = json.loads(call("render", "graph.yaml", "-o", "json").stdout)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import click
 
+from dynamo_operator.api.kinds import BY_NAME
 from dynamo_operator.api.validate import validate_document
 from dynamo_operator.cli.inputs import Unusable, load_documents
 from dynamo_operator.cli.messages import write_error, write_note
@@ -64,7 +65,7 @@ def _render_all(documents: Sequence[Document], site: Site, namespace: str) -> tu
     rendered: list[Rendered] = []
     refused = False
     for document in documents:
-        if not document.ours or document.kind not in RENDERED:
+        if not document.ours or (document.kind in BY_NAME and document.kind not in RENDERED):
             write_note(f"{document.origin}:{document.line('')}: {_label(document)}: nothing to render, passed over")
             continue
         if not _accepted(document):
