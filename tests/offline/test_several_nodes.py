@@ -186,8 +186,8 @@ WARNS: list[tuple[str, dict[str, Any], Offers, str, str]] = [
         SETS,
         MAIN,
         (
-            "nothing in the command starts dynamo.sglang, so that the nodes do not learn of each other; write python3 "
-            "-m dynamo.sglang into command or args"
+            "nothing in the args starts dynamo.sglang, so that the nodes do not learn of each other; write python3 -m "
+            "dynamo.sglang as a list, or into args under command [sh, -c]"
         ),
     ),
     (
@@ -196,8 +196,8 @@ WARNS: list[tuple[str, dict[str, Any], Offers, str, str]] = [
         SETS,
         MAIN,
         (
-            "nothing in the command starts dynamo.vllm, so that the nodes do not learn of each other; write python3 -m "
-            "dynamo.vllm into command or args"
+            "nothing in the args starts dynamo.vllm, so that the nodes do not learn of each other; write python3 -m "
+            "dynamo.vllm as a list, or into args under command [sh, -c]"
         ),
     ),
     (

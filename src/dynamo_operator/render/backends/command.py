@@ -58,8 +58,8 @@ def unreachable(start: Start, framework: str) -> Iterator[Doubt]:
     if not _takes_flags(start, framework):
         yield Doubt(
             MAIN_FIELD,
-            f"nothing in the command starts dynamo.{framework}, so that the nodes do not learn of each other; write "
-            f"python3 -m dynamo.{framework} into command or args",
+            f"nothing in the args starts dynamo.{framework}, so that the nodes do not learn of each other; write "
+            f"python3 -m dynamo.{framework} as a list, or into args under command [sh, -c]",
         )
 
 
