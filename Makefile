@@ -90,6 +90,10 @@ bench: setup ## Operator against a floor of plain writes, and the runtime's hot 
 	$(BIN)/python tools/bench_runtime.py
 	$(BIN)/python tools/bench.py $(ARGS)
 
+.PHONY: bench-grove
+bench-grove: setup ## The same under Grove (ARGS="--graphs 200")
+	$(BIN)/python tools/bench_grove.py $(ARGS)
+
 .PHONY: demo
 demo: setup ## Watch the operator bring graphs up on a local Kubernetes
 	@$(BIN)/python tools/demo.py

@@ -136,8 +136,10 @@ def main() -> int:
     arguments = parser.parse_args()
     cluster = [sys.executable, "-m", "cluster"]
     subprocess.run([*cluster, "start", "--name", arguments.name, "--with", "grove"], cwd=ROOT, check=True)
-    figures = asyncio.run(measure(ROOT / ".cluster" / arguments.name, arguments.graphs))
-    subprocess.run([*cluster, "stop", "--name", arguments.name], cwd=ROOT, check=True)
+    try:
+        figures = asyncio.run(measure(ROOT / ".cluster" / arguments.name, arguments.graphs))
+    finally:
+        subprocess.run([*cluster, "stop", "--name", arguments.name], cwd=ROOT, check=True)
     for scenario, values in figures.items():
         told = "  ".join(f"{name} {value:.2f}" for name, value in values.items())
         print(f"{scenario:<8} n={arguments.graphs}  {told}")

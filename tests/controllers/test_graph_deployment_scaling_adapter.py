@@ -18,6 +18,7 @@ from dynamo_operator.runtime.informer import Change
 from dynamo_operator.runtime.resource import Key
 
 KEY = Key("ns", "g-w")
+SAME_GRAPH = {"op": "test", "path": "/metadata/uid", "value": "g"}
 OWNER = {
     "apiVersion": "nvidia.com/v1alpha1",
     "kind": "DynamoGraphDeployment",
@@ -77,7 +78,7 @@ class Bed:
 async def test_graph_is_scaled(services: dict[str, Any], service: str, path: str) -> None:
     bed = Bed(services, service=service)
     await bed.reconciler.reconcile(KEY)
-    assert bed.patches == [{"op": "add", "path": path, "value": 3}]
+    assert bed.patches == [SAME_GRAPH, {"op": "add", "path": path, "value": 3}]
     assert (bed.events, bed.statuses) == (["Scaled"], [3])
 
 
@@ -86,7 +87,7 @@ async def test_graphs_own_adapter_scales_it_only_while_it_is_asked_for() -> None
     bed.adapter("g-w", version=2, ownerReferences=[OWNER])
     await bed.reconciler.reconcile(KEY)
     asked = {"op": "test", "path": "/spec/services/w/scalingAdapter/enabled", "value": True}
-    assert bed.patches == [asked, {"op": "add", "path": "/spec/services/w/replicas", "value": 3}]
+    assert bed.patches == [SAME_GRAPH, asked, {"op": "add", "path": "/spec/services/w/replicas", "value": 3}]
 
 
 @pytest.mark.parametrize(

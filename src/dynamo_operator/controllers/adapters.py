@@ -38,9 +38,13 @@ def by_scaled_graph(adapter: Body) -> Iterable[Key]:
 
 
 def load_adapters(cluster: Cluster, graph: Key) -> list[Adapter]:
-    """The adapters of a graph's services that are there to stay."""
+    """The adapters of a graph's services that are there to stay and say a number."""
     there = cluster.informers[ADAPTERS].by(SCALED_GRAPH, graph)
-    return [_adapter(body) for body in there if not body.metadata.deleting]
+    return [
+        _adapter(body, replicas)
+        for body in there
+        if not body.metadata.deleting and isinstance(replicas := tree_of(body, "spec").get("replicas"), int)
+    ]
 
 
 def adapters_at(cluster: Cluster, target: Target) -> list[Key]:
@@ -49,13 +53,13 @@ def adapters_at(cluster: Cluster, target: Target) -> list[Key]:
     return [body.metadata.key for body in there if target_of(body) == target]
 
 
-def _adapter(body: Body) -> Adapter:
+def _adapter(body: Body, replicas: int) -> Adapter:
     meta, controller = body.metadata, body.metadata.controller
     ours = controller is not None and is_of(controller, GRAPHS.kind, GRAPHS.group)
     return Adapter(
         name=meta.name,
         service=target_of(body).service,
-        replicas=tree_of(body, "spec").get("replicas", 0),  # the definition requires it
+        replicas=replicas,
         owner=controller.uid if ours and controller is not None else "",
         created=meta.creation_timestamp,
     )

@@ -80,8 +80,8 @@ def has_news(pending: _Pending, stored: Tree) -> bool:
     """Whether a status is to be written at once: a first one that says nothing but "not yet" is not."""
     if stored:
         return verdict(stored) != verdict(pending.status)
-    conditions = trees_at(pending.status, "conditions")
-    return bool(pending.notes) or all(condition.get("status") == "True" for condition in conditions)
+    said = trees_at(pending.status, "conditions")
+    return bool(pending.notes) or all(condition.get("status") == "True" for condition in said)
 
 
 class StatusWriter:

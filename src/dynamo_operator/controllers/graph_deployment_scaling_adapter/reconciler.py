@@ -50,7 +50,8 @@ class AdapterReconciler:
         await self._write_status(world, scaled=current != wanted)
 
     async def _scale(self, world: World, graph: Body, current: int, wanted: int) -> None:
-        patch = _replicas_patch(world.target.service, wanted, asked=bool(world.in_charge and world.in_charge.owner))
+        asked = bool(world.in_charge and world.in_charge.owner)
+        patch = _replicas_patch(graph.metadata.uid, world.target.service, wanted, asked=asked)
         client, key = self._cluster.client, graph.metadata.key
         try:
             answer = await client.json_patch(GRAPHS, key, patch, field_manager=FIELD_MANAGER)
@@ -72,15 +73,17 @@ class AdapterReconciler:
         await self._cluster.write_status(world.parent, world.status, status)
 
 
-def _replicas_patch(service: str, wanted: int, *, asked: bool) -> list[dict[str, Any]]:
+def _replicas_patch(graph_uid: str, service: str, wanted: int, *, asked: bool) -> list[dict[str, Any]]:
     """A JSON patch of one service's replicas; ``asked``: by an adapter that the graph asks for.
 
     Whatever else the user changes meanwhile is not touched. It is refused when the service has just been taken out of
-    the graph, where a merge patch would bring back a stump of it, or when its adapter has just been switched off.
+    the graph, where a merge patch would bring back a stump of it, when its adapter has just been switched off, or when
+    another graph of the same name has taken the graph's place.
     """
     path = f"/spec/services/{_escaped(service)}"
+    same = {"op": "test", "path": "/metadata/uid", "value": graph_uid}
     still_asked = {"op": "test", "path": f"{path}/scalingAdapter/enabled", "value": True}
-    return [*([still_asked] if asked else []), {"op": "add", "path": f"{path}/replicas", "value": wanted}]
+    return [same, *([still_asked] if asked else []), {"op": "add", "path": f"{path}/replicas", "value": wanted}]
 
 
 def _escaped(name: str) -> str:
