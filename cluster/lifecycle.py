@@ -179,8 +179,8 @@ def _write_folder(site: Site) -> None:
 
 def _configurations(site: Site) -> dict[str, Any]:
     """Configuration files that the add-ons need, by name."""
-    needed = dict.fromkeys(SCHEDULER_NAMES, ("scheduler.yaml", render_scheduler_config))
-    needed[LWS] = ("lws.yaml", render_lws_config)
+    scheduler = ("scheduler.yaml", render_scheduler_config)
+    needed = {LWS: ("lws.yaml", render_lws_config), **dict.fromkeys(SCHEDULER_NAMES, scheduler)}
     return {name: render(site) for addon, (name, render) in needed.items() if addon in site.addons}
 
 
