@@ -66,6 +66,6 @@ async def test_metrics() -> None:
 
 async def test_port_is_taken_an_error_says_so() -> None:
     async with serving(health_app(live=Health(), ready=Health()), Address("127.0.0.1", 0)) as address:
-        with pytest.raises(OSError, match="in use"):
+        with pytest.raises(OSError, match=r"^cannot listen on 127\.0\.0\.1:\d+: address already in use$"):
             async with serving(health_app(live=Health(), ready=Health()), address):
                 pass

@@ -68,10 +68,19 @@ async def serving(app: web.Application, address: Address) -> AsyncGenerator[Addr
     await runner.setup()
     try:
         site = web.TCPSite(runner, address.host or None, address.port)
-        await site.start()
+        await _start(site, address)
         yield Address(address.host, runner.addresses[0][1])
     finally:
         await runner.cleanup()
+
+
+async def _start(site: web.TCPSite, address: Address) -> None:
+    """Listen; asyncio's own words for a failure bury the address among others."""
+    try:
+        await site.start()
+    except OSError as error:
+        reason = str(error.strerror or error).rpartition(": ")[2]
+        raise OSError(f"cannot listen on {address.host}:{address.port}: {reason}") from error
 
 
 def _report(health: Health) -> Callable[[web.Request], Awaitable[web.Response]]:
