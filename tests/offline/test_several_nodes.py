@@ -69,6 +69,7 @@ def in_the_condition(manifest: dict[str, Any], where: Site) -> list[tuple[bool, 
 
 SOUND: list[tuple[str, dict[str, Any], Offers]] = [
     ("SGLang, a rank for each GPU", graph(worker("dynamo.sglang --tp 16")), SETS),
+    ("SGLang before another command", graph(worker("dynamo.sglang --tp 16; echo done")), SETS),
     ("SGLang with sizes in a file", graph(worker("dynamo.sglang --config=/sizes.yaml")), SETS),
     ("SGLang with GPUs by another name", graph(worker("dynamo.sglang --tp 16", gpus="")), GROVE),
     ("vLLM by Ray", graph(worker("dynamo.vllm --tensor-parallel-size 16")), SETS),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from dynamo_operator.domain.outcome import Doubt
 from dynamo_operator.render.backends.command import runs_python, unreachable, with_flags
 from dynamo_operator.render.backends.contract import GPU_FIELD, MAIN_FIELD, UNPROBED, Launch, Role, Start
-from dynamo_operator.render.backends.sizes import gpu_limit, size_in, words_of
+from dynamo_operator.render.backends.sizes import gpu_limit, size_in, words_asked_for
 
 _PORT = 29500
 
@@ -37,7 +37,7 @@ class SGLang:
     def doubts(self, start: Start, /) -> Iterator[Doubt]:
         """Ranks that cannot stand on the nodes, and commands to which nothing can be added."""
         yield from unreachable(start, self.name)
-        words = words_of(start.command, start.args)
+        words = words_asked_for(start.command, start.args)
         # Sizes in a file are not ours to read.
         if not any(word.startswith("--config") for word in words):
             yield from _size_doubts(words, start.placement.nodes, gpu_limit(start.component))

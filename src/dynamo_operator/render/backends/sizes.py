@@ -29,6 +29,11 @@ def words_of(command: Sequence[str], args: Sequence[str]) -> list[str]:
     return " ".join([*args, *command]).split()
 
 
+def words_asked_for(command: Sequence[str], args: Sequence[str]) -> list[str]:
+    """The same words without what a shell ends commands with: what users mean, where the Go operator reads no number."""
+    return [word.rstrip(";&|") for word in words_of(command, args)]
+
+
 def size_in(words: Sequence[str], *names: str) -> int:
     """The number given to an option, 1 without one. The first name that has a number decides.
 

@@ -13,7 +13,7 @@ from dynamo_operator.domain.outcome import Doubt
 from dynamo_operator.render.backends.command import in_single_quotes, runs_python, shell_line
 from dynamo_operator.render.backends.contract import GPU_FIELD, MAIN_FIELD, NODES_FIELD, Launch, Role, Start
 from dynamo_operator.render.backends.mpi import KEY_FOLDER, leader_script, worker_script
-from dynamo_operator.render.backends.sizes import gpus_asked, size_in, words_of
+from dynamo_operator.render.backends.sizes import gpus_asked, size_in, words_asked_for
 
 _SHELL: Final = ("/bin/sh", "-c")
 _SERVES_SSH: Final[Tree] = {
@@ -59,7 +59,7 @@ class TensorRTLLM:
             text = "its nodes reach each other by SSH, and the operator has no key pair for them; start it with"
             yield Doubt(NODES_FIELD, f"{text} --mpi-run-ssh-secret-name and --mpi-run-ssh-secret-namespace", stops=True)
         nodes, gpus = start.placement.nodes, gpus_asked(start.component)
-        words = words_of(start.command, start.args)
+        words = words_asked_for(start.command, start.args)
         ranks = size_in(words, "--tensor-parallel-size") * size_in(words, "--pipeline-parallel-size")
         if not gpus:
             yield Doubt(GPU_FIELD, "is no whole number, so that MPI starts nothing; give the GPUs of one node")
