@@ -30,7 +30,7 @@ def words_of(command: Sequence[str], args: Sequence[str]) -> list[str]:
 
 
 def words_asked_for(command: Sequence[str], args: Sequence[str]) -> list[str]:
-    """The same words without what a shell ends commands with: what users mean, where the Go operator reads no number."""
+    """The same words without what a shell ends commands with: what users mean, where release 0.9 reads no number."""
     return [word.rstrip(";&|") for word in words_of(command, args)]
 
 
