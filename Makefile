@@ -7,6 +7,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 UV_VERSION := 0.13.9
+# Processes that tests run in; stories mostly wait, so two pay even on small machines.
+WORKERS ?= 2
 
 .PHONY: help
 help: ## Show this list
@@ -65,12 +67,12 @@ generated: setup ## Fail when a generated file is not what its source makes
 .PHONY: test
 test: setup ## All tests, with the limits of coverage
 	rm -f .coverage .coverage.*
-	$(BIN)/coverage run -m pytest -q $(ARGS)
+	$(BIN)/coverage run -m pytest -q -n $(WORKERS) --dist loadfile $(ARGS)
 	@$(BIN)/python tools/coverage_limits.py
 
 .PHONY: test-again
 test-again: setup ## Once more what failed in the last run, and the limits
-	$(BIN)/coverage run -m pytest -q --last-failed --last-failed-no-failures none $(ARGS)
+	$(BIN)/coverage run -m pytest -q -n $(WORKERS) --dist loadfile --last-failed --last-failed-no-failures none $(ARGS)
 	@$(BIN)/python tools/coverage_limits.py
 
 .PHONY: test-unit
