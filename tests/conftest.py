@@ -1,6 +1,8 @@
-"""Fixtures that every test may ask for."""
+"""Fixtures that every test may ask for, and how laws are tried."""
 
 from __future__ import annotations
+
+from hypothesis import HealthCheck, settings
 
 from tests.support.cluster import control_plane, namespace
 from tests.support.fault_proxy import operator_proxy
@@ -29,3 +31,7 @@ __all__ = [
     "whole_bed",
     "whole_cluster",
 ]
+
+# Laws are tried on busy machines too: slow is not wrong.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")

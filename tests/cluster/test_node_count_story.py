@@ -152,7 +152,8 @@ def test_a_name_that_is_too_long_for_pods_is_told(bed: Bed) -> None:
     assert "has 55 characters, and beyond 50 Kubernetes may refuse its pods" in told
     bed.becomes_ready("fits", PATIENCE)
     assert attention(bed, "fits") is None
-    said = condition_of(bed.read(COMPONENT, f"beyond-{'w' * 46}") or {}, "Available")
+    component = f"beyond-{'w' * 46}"
+    said = bed.eventually("a status", lambda: condition_of(bed.read(COMPONENT, component) or {}, "Available"))
     assert (said["status"], said["reason"]) == ("False", "SomeLeaderWorkerSetsNotReady")
 
 
