@@ -7,7 +7,7 @@ from dynamo_operator.offline.documents import parse_documents
 from dynamo_operator.offline.findings import Finding, Severity, find_all
 from dynamo_operator.offline.sources import source_of
 
-SITE = Site(offers=Offers(inference_pools=True))
+SITE = Site(planner_cluster_role="planner", offers=Offers(inference_pools=True))
 HEAD = "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata: {name: llm}\n"
 
 
@@ -87,7 +87,7 @@ def test_flaws_of_the_file_come_along_and_foreign_documents_are_passed_over() ->
 
 def test_findings_follow_files_and_lines() -> None:
     first = parse_documents(HEAD + "spec: {}\n", "b.yaml")[0]
-    second = parse_documents(HEAD + "spec: {}\n", "a.yaml")[0]
+    second = parse_documents(HEAD.replace("llm", "other") + "spec: {}\n", "a.yaml")[0]
     assert [one.origin for one in find_all(first + second, [], SITE, namespace="demo")] == ["b.yaml", "a.yaml"]
 
 
@@ -108,3 +108,15 @@ def test_a_null_beside_a_service_is_not_a_graph_without_services() -> None:
 def test_an_endless_name_is_shortened() -> None:
     (finding,) = found(HEAD.replace("llm", "n" * 100_000) + "spec:\n  services: {A: {}}\n")
     assert len(finding.subject) < 100
+
+
+def test_an_object_given_twice_is_an_error_that_names_both_places() -> None:
+    sound = HEAD + "spec:\n  services: {A: {}}\n"
+    elsewhere = sound.replace("{name: llm}", "{name: llm, namespace: other}")
+    named = sound.replace("{name: llm}", "{name: llm, namespace: demo}")
+    foreign = "apiVersion: v1\nkind: Service\nmetadata: {name: llm}\n"
+    unnamed = sound.replace("name: llm", "generateName: llm-")
+    said = told("---\n".join([sound, elsewhere, foreign, foreign, unnamed, unnamed, named]))
+    assert said == [
+        (35, "metadata.name: DynamoGraphDeployment demo/llm is given twice, first in llm.yaml:3; remove one")
+    ]

@@ -47,11 +47,12 @@ def config(document: str) -> dict[str, str]:
 def component(spec: dict[str, Any]) -> dict[str, Any]:
     """A component deployment of its own."""
     kind = "DynamoComponentDeployment"
+    spec = {"dynamoNamespace": "demo-", **spec}
     return {"apiVersion": "nvidia.com/v1alpha1", "kind": kind, "metadata": {"name": "c"}, "spec": spec}
 
 
 def site(offers: Offers, key: str = "keys") -> Site:
-    return Site(offers=offers, mpi_secret_name=key)
+    return Site(offers=offers, mpi_secret_name=key, planner_cluster_role="planner")
 
 
 def in_the_file(manifest: dict[str, Any], where: Site) -> list[tuple[Severity, str]]:
@@ -86,7 +87,6 @@ SOUND: list[tuple[str, dict[str, Any], Offers]] = [
         ),
         SETS,
     ),
-    ("a deployment config that is none", graph(worker("dynamo.sglang --tp 16", envs=[config("?")])), SETS),
     ("one node, whatever it runs", graph({"componentType": "worker"}), Offers()),
     ("a service of which nothing is said", graph({}), Offers()),
 ]
@@ -244,7 +244,7 @@ WARNS: list[tuple[str, dict[str, Any], Offers, str, str]] = [
     ),
     (
         "vLLM with no number of GPUs",
-        graph(worker("dynamo.vllm -tp 16", gpus="many")),
+        graph(worker("dynamo.vllm -tp 16", gpus="1500m")),
         GROVE,
         GPUS,
         "is no whole number, so that each of the 2 nodes serves by itself; give the GPUs of one node",
@@ -322,6 +322,14 @@ def test_an_operator_without_a_key_pair_says_so_of_trtllm() -> None:
     ((stops, said),) = in_the_condition(graph(worker("dynamo.trtllm")), site(SETS, key=""))
     assert stops
     assert said.endswith("start it with --mpi-run-ssh-secret-name and --mpi-run-ssh-secret-namespace")
+
+
+def test_a_deployment_config_that_is_none_is_refused_and_raises_no_doubt() -> None:
+    manifest = graph(worker("dynamo.sglang --tp 16", envs=[config("?")]))
+    assert in_the_condition(manifest, site(SETS)) == []
+    ((severity, text),) = in_the_file(manifest, site(SETS))
+    assert severity is Severity.ERROR
+    assert "spec.services[w]: failed to reconcile" in text
 
 
 def test_a_refused_object_is_not_doubted() -> None:

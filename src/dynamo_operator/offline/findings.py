@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -18,11 +18,14 @@ from dynamo_operator.check.component_deployment import (
 from dynamo_operator.check.graph_deployment import check_graph, graph_violations, graph_warnings
 from dynamo_operator.domain.labels import GRAPH_NAME
 from dynamo_operator.domain.manifest import Manifest, Tree
-from dynamo_operator.domain.outcome import Doubt, Violation
+from dynamo_operator.domain.outcome import Doubt, Rejected, Violation
 from dynamo_operator.domain.site import Site
 from dynamo_operator.domain.source import Source
+from dynamo_operator.offline.amounts import amount_violations
 from dynamo_operator.offline.documents import Document, Flaw, segments
+from dynamo_operator.offline.refusals import refusals
 from dynamo_operator.offline.rendering import COMPONENT, GRAPH
+from dynamo_operator.offline.repetitions import repetitions
 from dynamo_operator.offline.sources import source_of
 from dynamo_operator.render.several_nodes import component_doubts, graph_doubts
 
@@ -54,7 +57,9 @@ class Finding:
 def find_all(documents: Sequence[Document], flaws: Iterable[Flaw], site: Site, *, namespace: str) -> list[Finding]:
     """Everything about all documents of ours, file by file in line order; other documents are passed over."""
     findings = [Finding(flaw.origin, flaw.line, "", flaw.path, flaw.message) for flaw in flaws]
-    for document in documents:
+    for document, again in zip(documents, repetitions(documents, namespace=namespace), strict=True):
+        if again:
+            findings.append(_finding(document, "metadata.name", again))
         if document.ours:
             findings += findings_of(document, site, namespace=namespace)
     order = {one.origin: index for index, one in reversed(list(enumerate(findings)))}
@@ -67,16 +72,44 @@ def findings_of(document: Document, site: Site, *, namespace: str) -> list[Findi
     paths = {path for path, _ in wrong}
     source = source_of(_sound_part(document.manifest, paths), namespace)
     rules = [(one.path, one.message) for one in _violations(document.kind, source, site) if one.path not in paths]
-    errors = [_finding(document, path, message) for path, message in wrong + rules]
-    if errors:
+    amounts = [(one.path, one.message) for one in amount_violations(document.kind, source.spec)]
+    errors = [_finding(document, path, message) for path, message in wrong + rules + amounts]
+    if wrong or rules:
         return errors
     warnings = _warnings(document.kind, source, site)
-    doubts = _doubts(document.kind, source, site)
+    told = {path for path, _ in amounts}
+    doubts = [one for one in _doubts(document.kind, source, site) if one.path not in told]
+    errors += [_finding(document, one.path, one.message) for one in doubts if one.stops]
     return [
-        *(_finding(document, one.path, one.message) for one in doubts if one.stops),
+        *errors,
+        *_refusals(document, source, site, [one.path for one in errors]),
         *(_finding(document, "", message, Severity.WARNING) for message in warnings),
         *(_finding(document, one.path, one.message, Severity.WARNING) for one in doubts if not one.stops),
     ]
+
+
+def refusals_of(document: Document, site: Site, *, namespace: str) -> list[Finding]:
+    """Why nothing is rendered for a document that fits its schema: everything that the operator has against it."""
+    source = source_of(document.manifest, namespace)
+    rules = [*_violations(document.kind, source, site), *amount_violations(document.kind, source.spec)]
+    found = [_finding(document, one.path, one.message) for one in rules]
+    return [*found, *_refusals(document, source, site, [one.path for one in found])]
+
+
+def _refusals(document: Document, source: Source, site: Site, told: Iterable[str]) -> Iterator[Finding]:
+    """What rendering refuses in those services, or in that component, of which nothing is told yet."""
+    known = {_part(path) for path in told}
+    try:
+        found = refusals(document.kind, source, site)
+    except Rejected:
+        return  # the rules have said why
+    yield from (_finding(document, one.path, one.message) for one in found if _part(one.path) not in known)
+
+
+def _part(path: str) -> tuple[str, ...]:
+    """What a field belongs to: one service, or the whole object."""
+    keys = segments(path)
+    return tuple(keys[:3]) if keys[:2] == ["spec", "services"] else ()
 
 
 def _sound_part(manifest: Manifest, paths: Iterable[str]) -> Manifest:

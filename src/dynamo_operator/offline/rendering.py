@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from dynamo_operator.check.component_deployment import check_component
 from dynamo_operator.check.graph_deployment import check_graph
 from dynamo_operator.check.object_names import object_name_violations
-from dynamo_operator.domain.component import Surroundings
+from dynamo_operator.domain.component import Component, Surroundings
+from dynamo_operator.domain.graph import Graph
 from dynamo_operator.domain.manifest import Child, Manifest
 from dynamo_operator.domain.outcome import Rejected
 from dynamo_operator.domain.pathway import Circumstances
@@ -39,32 +40,30 @@ def render_manifest(manifest: Manifest, site: Site, *, namespace: str) -> Iterat
     """
     source = source_of(manifest, namespace)
     if manifest.get("kind") == GRAPH:
-        yield from _render_graph(source, site)
+        yield from render_checked_graph(check_graph(source, site), site)
     elif manifest.get("kind") == COMPONENT:
-        yield from _render_component(source, site)
+        yield from render_checked_component(check_component(source, site), site)
 
 
-def _render_graph(source: Source, site: Site) -> Iterator[Rendered]:
-    """A graph's children, then the children of its component deployments."""
-    parent = f"{GRAPH} {source.namespace}/{source.name}"
-    graph = check_graph(source, site)
+def render_checked_graph(graph: Graph, site: Site) -> Iterator[Rendered]:
+    """A graph's children, then the children of its component deployments. Raises as render_manifest does."""
+    parent = f"{GRAPH} {graph.namespace}/{graph.name}"
     if misnamed := tuple(object_name_violations(graph.name, (service.key for service in graph.services))):
         raise Rejected(*misnamed)
     children = render_graph(graph, site, Circumstances())
     yield from (Rendered(parent, child) for child in children)
     for child in children:
         if child.manifest["kind"] == COMPONENT:
-            yield from _render_component(_part_of(child.manifest, source), site)
+            yield from render_checked_component(check_component(_part_of(child.manifest, graph), site), site)
 
 
-def _render_component(source: Source, site: Site) -> Iterator[Rendered]:
+def render_checked_component(component: Component, site: Site) -> Iterator[Rendered]:
     """The children of a component deployment, in a namespace without pull secrets and labelled accounts."""
-    parent = f"{COMPONENT} {source.namespace}/{source.name}"
-    component = check_component(source, site)
+    parent = f"{COMPONENT} {component.namespace}/{component.name}"
     yield from (Rendered(parent, child) for child in render_component(component, site, Surroundings()))
 
 
-def _part_of(manifest: Manifest, graph: Source) -> Source:
+def _part_of(manifest: Manifest, graph: Graph) -> Source:
     """A rendered component deployment as the API server would return it: owned by its graph."""
     metadata = {
         **manifest["metadata"],

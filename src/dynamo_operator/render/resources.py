@@ -54,12 +54,12 @@ def _amounts(side: str, amounts: ResourceAmounts, *, gpu: str = "") -> Iterator[
     ]
     for said, resource, quantity in named:
         if quantity:
-            if fault := _fault(quantity):
+            if fault := quantity_fault(quantity):
                 raise Unrenderable(f"failed to get resources config: parse {side} {said} quantity: {fault}")
             yield resource, quantity
 
 
-def _fault(quantity: str) -> str:
+def quantity_fault(quantity: str) -> str:
     """What Kubernetes says of text that is no quantity; empty when it is one."""
     matched = _QUANTITY.fullmatch(quantity)
     if matched is None:
