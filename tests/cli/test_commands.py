@@ -126,6 +126,9 @@ def test_render_as_json_is_one_list() -> None:
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
+        pytest.param(
+            ["graph.yaml", "graph.yaml"], 1, "graph.yaml:3: DynamoGraphDeployment/llm: Dyn", id="given twice: exit 1"
+        ),
         pytest.param(["broken.yaml"], 1, "broken.yaml:8: DynamoGraphDeployment/llm: ", id="refused graph: exit 1"),
         pytest.param(["torn.yaml"], 2, "torn.yaml:2: not valid YAML", id="broken YAML: exit 2"),
         pytest.param(["absent.yaml"], 2, "absent.yaml: no such file or directory", id="no such file: exit 2"),
@@ -234,6 +237,9 @@ def test_the_package_starts_as_a_module() -> None:
         pytest.param([""], b"", "an empty file name", id="an empty name: refused"),
         pytest.param(["a" * 300], b"", "file name too long", id="a name too long: refused"),
         pytest.param(["-"], b"a: \xff", "stdin: not text in UTF-8", id="no text on standard input: refused"),
+        pytest.param(["-"], b"", "stdin: no object in there", id="empty standard input: refused"),
+        pytest.param(["-"], b"# later\n---\n", "stdin: no object in there", id="only comments: refused"),
+        pytest.param(["-", "/dev/null"], b"", "stdin and 1 more: no object", id="several empty files: refused"),
         pytest.param(["-", "-n", "No Space"], b"", "'No Space' is no namespace", id="no namespace: refused"),
     ],
 )
@@ -279,6 +285,61 @@ def test_what_is_rendered_is_valid_without_a_warning() -> None:
 def test_render_refuses_names_that_no_api_server_takes() -> None:
     result = call("render", "-", stdin=f"{GRAPH}    A_B: {{}}\n")
     assert (result.exit_code, result.stdout, "would be called 'llm-a_b'" in result.stderr) == (1, "", True)
+
+
+SPREAD = "multinode: {nodeCount: 2}, resources: {limits: {gpu: '8'}}"
+NODES = "stdin:7: DynamoGraphDeployment/llm: spec.services[Worker].multinode: failed to reconcile Dynamo components"
+ELSEWHERE = "stdin:1: DynamoGraphDeployment/llm: --cluster lws,volcano or --cluster grove shows what it becomes there\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "cluster", "said"),
+    [
+        pytest.param(
+            f"{GRAPH}    Worker: {{resources: {{limits: {{cpu: four}}}}}}\n",
+            "grove",
+            ["stdin:7: DynamoGraphDeployment/llm: spec.services[Worker].resources.limits.cpu: must be a quantity"],
+            id="an amount that is none: the field is named",
+        ),
+        pytest.param(
+            f"{GRAPH}    Worker: {{ingress: {{enabled: true}}}}\n",
+            "plain",
+            ["stdin:7: DynamoGraphDeployment/llm: spec.services[Worker].ingress.host is required"],
+            id="what a rule refuses: the field is named",
+        ),
+        pytest.param(
+            f"{GRAPH}    Worker: {{{SPREAD}}}\n",
+            "plain",
+            [NODES, ELSEWHERE],
+            id="several nodes on a plain cluster: the way out is said",
+        ),
+        pytest.param(
+            f"{GRAPH}    Worker: {{{SPREAD}}}\n    B: {{resources: {{limits: {{cpu: four}}}}}}\n",
+            "plain",
+            [NODES, ELSEWHERE, "stdin:8: DynamoGraphDeployment/llm: spec.services[B].resources.limits.cpu: "],
+            id="several nodes and another mistake: the way out is said all the same",
+        ),
+        pytest.param(
+            GRAPH.replace("{name: llm}", "{name: llm, annotations: {nvidia.com/enable-grove: 'false'}}")
+            + f"    Worker: {{{SPREAD}}}\n",
+            "plain",
+            [NODES, "llm: --cluster lws,volcano shows what"],
+            id="several nodes without Grove: only the other way is said",
+        ),
+    ],
+)
+def test_render_says_where_and_what_else_there_is(text: str, cluster: str, said: list[str]) -> None:
+    result = call("render", "-", "--cluster", cluster, stdin=text)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert [one for one in said if one not in result.stderr] == []
+    assert len(result.stderr.splitlines()) == len(said)
+
+
+def test_render_shows_an_object_once() -> None:
+    result = call("render", "-", stdin=f"{GRAPH}---\n{GRAPH}")
+    assert result.exit_code == 1
+    assert result.stdout == call("render", "-", stdin=GRAPH).stdout
+    assert result.stderr.endswith("DynamoGraphDeployment default/llm is given twice, first in stdin:3; remove one\n")
 
 
 def test_render_needs_a_name() -> None:

@@ -14,17 +14,25 @@ _ENDINGS = {".yaml", ".yml", ".json"}
 
 
 class Unusable(Exception):  # noqa: N818 - an outcome that ends a command, said to the user as it is
-    """A file that cannot be read; the text says which and why."""
+    """Files that cannot be read, or hold nothing; the text says which and why."""
 
 
 def load_documents(paths: Iterable[str]) -> tuple[list[Document], list[Flaw]]:
-    """All documents of the given files, folders (their YAML and JSON files, deep) and ``-`` (standard input)."""
+    """All documents of the given files, folders (their YAML and JSON files, deep) and ``-`` (standard input).
+
+    Raises Unusable where they hold no object at all, or cannot be read.
+    """
     documents: list[Document] = []
     flaws: list[Flaw] = []
+    origins: list[str] = []
     for origin, text in _load_texts(paths):
+        origins.append(origin)
         found, wrong = parse_documents(text, origin)
         documents += found
         flaws += wrong
+    if not documents and not flaws:
+        where = origins[0] if len(origins) == 1 else f"{origins[0]} and {len(origins) - 1} more"
+        raise Unusable(f"{where}: no object in there; give manifests with apiVersion and kind")
     return documents, flaws
 
 

@@ -13,13 +13,16 @@ from dynamo_operator.cli.messages import write_error, write_note
 from dynamo_operator.cli.namespace import namespace_option
 from dynamo_operator.cli.offers import POSSIBLE, parse_offers
 from dynamo_operator.cli.offline_settings import SettingsCommand, settings_of
+from dynamo_operator.cli.other_clusters import other_clusters
 from dynamo_operator.cli.screen import FORMATS, write_code, write_value, yaml_text
 from dynamo_operator.domain.manifest import Upkeep
 from dynamo_operator.domain.outcome import Rejected, Unrenderable
 from dynamo_operator.domain.site import Offers, Site
 from dynamo_operator.offline.documents import Document
+from dynamo_operator.offline.findings import refusals_of
 from dynamo_operator.offline.later_steps import later_steps
 from dynamo_operator.offline.rendering import RENDERED, Rendered, render_manifest
+from dynamo_operator.offline.repetitions import repetitions
 
 
 @click.command(cls=SettingsCommand)
@@ -46,6 +49,8 @@ def render(
 
     No cluster is asked. FILE may be a folder, or - for standard input. Flags of `run` can follow after --, for
     example: render graph.yaml -- --natsAddr=nats://nats:4222
+
+    Exit code 0: all is shown, 1: something is refused, 2: a file cannot be used, or there is no object at all.
     """
     site = settings_of(context, config).site(offers)
     try:
@@ -64,11 +69,13 @@ def _render_all(documents: Sequence[Document], site: Site, namespace: str) -> tu
     """What all documents lead to, and whether any of them was refused; the refusals are said."""
     rendered: list[Rendered] = []
     refused = False
-    for document in documents:
+    for document, again in zip(documents, repetitions(documents, namespace=namespace), strict=True):
         if not document.ours or (document.kind in BY_NAME and document.kind not in RENDERED):
             write_note(f"{document.origin}:{document.line('')}: {_label(document)}: nothing to render, passed over")
             continue
-        if not _accepted(document):
+        if again:
+            write_error(f"{document.origin}:{document.line('metadata.name')}: {_label(document)}: {again}")
+        if again or not _accepted(document):
             refused = True
             continue
         try:
@@ -77,9 +84,20 @@ def _render_all(documents: Sequence[Document], site: Site, namespace: str) -> tu
                 write_note(f"{document.origin}:{document.line('')}: {_label(document)}: not shown: {step}")
         except (Rejected, Unrenderable) as refusal:
             refused = True
-            for message in str(refusal).splitlines():
-                write_error(f"{document.origin}:{document.line('')}: {_label(document)}: {message}")
+            _say_why(document, site, namespace, str(refusal))
     return rendered, refused
+
+
+def _say_why(document: Document, site: Site, namespace: str, refusal: str) -> None:
+    """Say everything that the operator has against a document, at its places, and which cluster it suits."""
+    findings = refusals_of(document, site, namespace=namespace)
+    for one in findings:
+        write_error(f"{one.origin}:{one.line}: {_label(document)}: {one.text}")
+    for message in [] if findings else refusal.splitlines():
+        write_error(f"{document.origin}:{document.line('')}: {_label(document)}: {message}")
+    hint = other_clusters(document, site, {one.path for one in findings}, namespace=namespace)
+    if hint:
+        write_error(f"{document.origin}:{document.line('')}: {_label(document)}: {hint}")
 
 
 def _accepted(document: Document) -> bool:

@@ -43,7 +43,7 @@ def validate(
     """Check the Dynamo objects in FILE... against schema and rules, without a cluster.
 
     FILE may be a folder, or - for standard input. Exit code 0: all is well, 1: something is wrong, 2: a file cannot
-    be used.
+    be used, or there is no object at all.
     """
     settings = settings_of(context, None)
     # What only the operator's own settings tell is taken for granted as well.
