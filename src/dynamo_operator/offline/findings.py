@@ -74,18 +74,21 @@ def findings_of(document: Document, site: Site, *, namespace: str) -> list[Findi
     rules = [(one.path, one.message) for one in _violations(document.kind, source, site) if one.path not in paths]
     amounts = [(one.path, one.message) for one in amount_violations(document.kind, source.spec)]
     errors = [_finding(document, path, message) for path, message in wrong + rules + amounts]
-    if wrong or rules:
-        return errors
-    warnings = _warnings(document.kind, source, site)
-    told = {path for path, _ in amounts}
+    return errors if wrong or rules else [*errors, *_further(document, source, site, errors)]
+
+
+def _further(document: Document, source: Source, site: Site, errors: Sequence[Finding]) -> Iterator[Finding]:
+    """What is said of a document that passed the checks, of the given errors in amounts apart."""
+    told = [one.path for one in errors]
     doubts = [one for one in _doubts(document.kind, source, site) if one.path not in told]
-    errors += [_finding(document, one.path, one.message) for one in doubts if one.stops]
-    return [
-        *errors,
-        *_refusals(document, source, site, [one.path for one in errors]),
-        *(_finding(document, "", message, Severity.WARNING) for message in warnings),
-        *(_finding(document, one.path, one.message, Severity.WARNING) for one in doubts if not one.stops),
-    ]
+    stops = [_finding(document, one.path, one.message) for one in doubts if one.stops]
+    yield from stops
+    yield from _refusals(document, source, site, [*told, *(one.path for one in stops)])
+    for message in _warnings(document.kind, source, site):
+        yield _finding(document, "", message, Severity.WARNING)
+    for doubt in doubts:
+        if not doubt.stops:
+            yield _finding(document, doubt.path, doubt.message, Severity.WARNING)
 
 
 def refusals_of(document: Document, site: Site, *, namespace: str) -> list[Finding]:
