@@ -40,6 +40,7 @@ class Bed:
         self.events: list[str] = []
         self.refusal: Exception | None = None
         self.queue = WorkQueue(self.clock)
+        self.under_way = 0
         cluster: Any = SimpleNamespace(
             clock=self.clock, informers={GRAPHS: self.stored}, applier=self, event=self._event
         )
@@ -121,13 +122,15 @@ async def test_counters_that_never_rest_are_written_after_half_a_minute() -> Non
     assert bed.written == [status("pending", 31)]
 
 
-async def test_counters_rest_longer_while_many_statuses_wait() -> None:
+@pytest.mark.parametrize(("under_way", "rest"), [(0, 2.55), (7, 2.55), (8, 5.7)])
+async def test_counters_rest_longer_while_many_statuses_wait_and_more_so_amid_work(under_way: int, rest: float) -> None:
     bed = Bed(status("pending", 1))
+    bed.under_way = under_way
     for number in range(21):
         meta = ObjectMeta(namespace="ns", name=f"other-{number}", uid="u")
         bed.writer.submit(Parent(GRAPHS, meta), status("pending", 2), stored=status("pending", 1))
     bed.submit(status("pending", 2))
-    assert (await bed.writer.reconcile(KEY)).requeue_after == pytest.approx(5.7)
+    assert (await bed.writer.reconcile(KEY)).requeue_after == pytest.approx(rest)
 
 
 async def test_status_that_is_stored_already_is_not_written() -> None:

@@ -20,9 +20,12 @@ from dynamo_operator.runtime.queue import WorkQueue
 from dynamo_operator.runtime.resource import Key, Resource
 from dynamo_operator.status import conditions
 
-# Seconds that counters must stand still before they are written: more while many statuses wait, when each costs more.
+# Seconds that counters must stand still before they are written: more for each status that waits, when each costs more,
+# and much more while so many objects have their children made that the API server has no time to spare.
 REST: Final = 1.5
-REST_EACH: Final = 0.2
+REST_EACH: Final = 0.05
+REST_EACH_AMID_WORK: Final = 0.2
+MUCH_WORK: Final = 8
 LONGEST_REST: Final = 20.0
 # Seconds after which counters are written although they still move.
 PATIENCE: Final = 30.0
@@ -147,7 +150,8 @@ class StatusWriter:
     def _wait(self, pending: _Pending, stored: Tree) -> float:
         if has_news(pending, stored):
             return 0.0
-        rest = min(LONGEST_REST, REST + REST_EACH * (len(self._pending) - 1))
+        each = REST_EACH_AMID_WORK if self._cluster.applier.under_way >= MUCH_WORK else REST_EACH
+        rest = min(LONGEST_REST, REST + each * (len(self._pending) - 1))
         due = min(pending.since + PATIENCE, pending.changed + rest)
         return due - self._cluster.clock.monotonic()
 

@@ -197,6 +197,11 @@ class Applier:
         """What keeps two parents from changing one object at the same time; it lives as long as somebody uses it."""
         return self._locks.setdefault((resource, key), asyncio.Lock())
 
+    @property
+    def under_way(self) -> int:
+        """How many calls are applying something now."""
+        return self._busy
+
     async def idle(self, seconds: float) -> None:
         """Wait until no object is being applied, for so many seconds at most."""
         with contextlib.suppress(TimeoutError):
