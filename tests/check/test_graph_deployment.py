@@ -16,6 +16,7 @@ from tests.support.graphs import SITE, graph_of, source
 WORKER: dict[str, Any] = {"main": {}}
 NO_CREATE = "is required when create is true"
 ORDER = "spec.restart.strategy.order"
+PODS = "spec.services[main].multinode.nodeCount: times replicas makes"
 EPP: dict[str, Any] = {"componentType": "epp"}
 
 
@@ -86,6 +87,16 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
         "spec.services[a].replicas must be non-negative",
     ),
     (
+        "a copy on a thousand million nodes: refused",
+        one({"multinode": {"nodeCount": 10**9}}),
+        f"{PODS} 1000000000 pods, at most 10000 are allowed; lower one of the two",
+    ),
+    (
+        "copies on several nodes that an adapter has raised without end: refused",
+        one({"multinode": {"nodeCount": 2}, "replicas": 2**31 - 1}),
+        f"{PODS} 4294967294 pods, at most 10000 are allowed; lower one of the two",
+    ),
+    (
         "a picker on several nodes: refused",
         one(EPP | {"multinode": {}}),
         "spec.services[main]: EPP component cannot be multinode (multinode field must be nil or nodeCount must be 1)",
@@ -138,6 +149,8 @@ def test_refused(spec: dict[str, Any], text: str) -> None:
 
 ACCEPTED: list[tuple[str, dict[str, Any]]] = [
     ("an empty service: accepted", one({})),
+    ("as many pods as may be: accepted", one({"multinode": {"nodeCount": 2}, "replicas": 5000})),
+    ("any number of copies on one node: accepted", one({"replicas": 2**31 - 1})),
     ("a claim named twice: accepted", {"services": WORKER, "pvcs": [{"name": "x"}, {"name": "x"}]}),
     ("an ingress that is off: accepted", one({"ingress": {"enabled": False}})),
     (

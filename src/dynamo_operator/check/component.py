@@ -13,6 +13,9 @@ from dynamo_operator.domain.outcome import Violation
 
 # The component type that the operator itself treats differently; users write it.
 EPP: Final = "epp"
+# Each copy is an object of its own, and commands name each node: a slip of the pen must not fill the memory of an
+# operator that serves all namespaces.
+MOST_PODS: Final = 10_000
 
 
 def node_count(spec: ComponentSpec) -> int:
@@ -34,6 +37,8 @@ def component_violation(spec: ComponentSpec, path: str, *, pools_missing: bool =
 def _general_violation(spec: ComponentSpec, path: str) -> Violation | None:
     if spec.replicas is not None and spec.replicas < 0:
         return _broken(path, "replicas", " must be non-negative", "negative_replicas")
+    if (excess := _excess_violation(spec, path)) is not None:
+        return excess
     if spec.ingress and spec.ingress.enabled and not spec.ingress.host:
         return _missing(path, "ingress.host", "when ingress is enabled")
     for index, mount in enumerate(spec.volume_mounts):
@@ -43,6 +48,15 @@ def _general_violation(spec: ComponentSpec, path: str) -> Violation | None:
     if memory and not memory.disabled and is_zero(memory.size):
         return _missing(path, "sharedMemory.size", "when disabled is false")
     return None
+
+
+def _excess_violation(spec: ComponentSpec, path: str) -> Violation | None:
+    nodes = node_count(spec)
+    pods = nodes * max(1, spec.replicas or 0)
+    if nodes <= 1 or pods <= MOST_PODS:
+        return None
+    text = f": times replicas makes {pods} pods, at most {MOST_PODS} are allowed; lower one of the two"
+    return _broken(path, "multinode.nodeCount", text, "too_many_pods")
 
 
 def _picker_violation(spec: ComponentSpec, path: str, *, pools_missing: bool) -> Violation | None:
