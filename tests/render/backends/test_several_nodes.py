@@ -167,6 +167,7 @@ SIZES: list[tuple[str, str, int]] = [
     ("given: that", "--size 4", 4),
     ("given twice: the first", "--size 4 --size 2", 4),
     ("no number: the next", "--size $N --size 2", 2),
+    ("thousands of digits: no number", f"--size {'1' * 5000} --size 2", 2),
     ("at the very end: 1", "--x --size", 1),
     ("short and long: the long", "-s 2 --size 4", 4),
     ("with equals sign and without: without", "--size=2 --size 4", 4),

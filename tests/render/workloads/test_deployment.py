@@ -25,6 +25,7 @@ STRATEGIES: list[tuple[str, dict[str, str], dict[str, Any]]] = [
     ("whole numbers: numbers", {labels.MAX_SURGE: "1", labels.MAX_UNAVAILABLE: "-2"}, rolling(1, -2)),
     ("a percentage: text", {labels.MAX_UNAVAILABLE: "50%"}, rolling("25%", "50%")),
     ("too large for a number: text", {labels.MAX_SURGE: "2147483648"}, rolling("2147483648", "25%")),
+    ("thousands of digits: text", {labels.MAX_SURGE: "1" * 5000}, rolling("1" * 5000, "25%")),
     ("an empty number: a quarter", {labels.MAX_SURGE: ""}, rolling("25%", "25%")),
 ]
 

@@ -9,7 +9,8 @@ from typing import Final
 
 from dynamo_operator.domain.component import Component, Resources
 
-_INTEGER: Final = re.compile(r"[+-]?[0-9]+")
+# No size has more digits, and Python refuses to read some thousands of them.
+_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,100}")
 _NOTHING: Final = Resources()
 
 

@@ -17,7 +17,8 @@ from dynamo_operator.render.metadata import object_annotations, object_labels, r
 from dynamo_operator.render.pod import Variant, render_pod_template
 
 _DEFAULT_SHARE: Final = "25%"
-_INTEGER: Final = re.compile(r"[+-]?[0-9]+")
+# No number of pods has more digits, and Python refuses to read some thousands of them.
+_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,100}")
 _INT32_LIMIT: Final = 2**31
 
 
