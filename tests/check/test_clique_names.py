@@ -47,6 +47,11 @@ REFUSED: list[tuple[str, Services, list[str]]] = [
         {"Work": {}, "work": {}},
         ["spec.services[work]: differs only in case from Work, which makes one PodClique of both; rename it"],
     ),
+    (
+        "a key that is the name of another's workers: both are named",
+        {"W": NODES, "w-WKR": {}, "w-ldr": NODES},
+        [("spec.services[w-WKR]: is what the service W on several nodes calls one of its PodCliques; rename it")],
+    ),
     ("nothing at all: the general rules come first", {}, ["spec.services must have at least one service"]),
 ]
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from dynamo_operator.api.v1alpha1.component import ComponentSpec
 from dynamo_operator.check.component import node_count
-from dynamo_operator.domain.names import leader_clique_name
+from dynamo_operator.domain.names import leader_clique_name, worker_clique_name
 from dynamo_operator.domain.outcome import Violation
 
 # Grove's limit for all names that become part of a pod's name, without separators.
@@ -32,6 +32,22 @@ def clique_name_violations(graph: str, services: Mapping[str, ComponentSpec]) ->
             text = f"differs only in case from {seen[key.lower()]}, which makes one PodClique of both; rename it"
             yield Violation(f"{path}: {text}", path, "duplicate_name")
         seen.setdefault(key.lower(), key)
+    yield from _role_violations(services)
+
+
+def _role_violations(services: Mapping[str, ComponentSpec]) -> Iterator[Violation]:
+    """Keys that are what a service on several nodes calls its leaders or workers."""
+    roles = {
+        name: key
+        for key, spec in services.items()
+        if node_count(spec) > 1
+        for name in (leader_clique_name(key), worker_clique_name(key))
+    }
+    for key, spec in services.items():
+        if node_count(spec) <= 1 and key.lower() in roles:
+            path = f"spec.services[{key}]"
+            text = f"is what the service {roles[key.lower()]} on several nodes calls one of its PodCliques; rename it"
+            yield Violation(f"{path}: {text}", path, "duplicate_name")
 
 
 def clique_name_warnings(services: Mapping[str, ComponentSpec]) -> list[str]:
